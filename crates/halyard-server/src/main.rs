@@ -1,1 +1,3 @@
+//! The binary `halyard`.
+
 fn main() {}
