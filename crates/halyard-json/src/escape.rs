@@ -1,0 +1,74 @@
+//! Strings: from their literal to their characters and back to the one canonical literal.
+
+use std::borrow::Cow;
+
+/// The characters of a string literal that the reader accepted, quotes included in `literal`.
+pub(crate) fn unescape(literal: &str, escaped: bool) -> Cow<'_, str> {
+    let inner = literal.get(1..literal.len().saturating_sub(1)).unwrap_or_default();
+    if !escaped {
+        return Cow::Borrowed(inner);
+    }
+    let mut characters = String::with_capacity(inner.len());
+    let mut rest = inner;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        characters.push_str(plain);
+        rest = unescape_one(escape, &mut characters);
+    }
+    characters.push_str(rest);
+    Cow::Owned(characters)
+}
+
+/// Appends the character of the escape whose text follows the backslash; gives what is behind.
+fn unescape_one<'a>(escape: &'a str, characters: &mut String) -> &'a str {
+    let mut rest = escape.chars();
+    match rest.next() {
+        Some('b') => characters.push('\u{8}'),
+        Some('f') => characters.push('\u{c}'),
+        Some('n') => characters.push('\n'),
+        Some('r') => characters.push('\r'),
+        Some('t') => characters.push('\t'),
+        Some('u') => {
+            let unit = |at: usize| {
+                let digits = escape.get(at..at + 4)?;
+                u16::from_str_radix(digits, 16).ok()
+            };
+            // A pair is u1234\u5678 here: its second half starts seven bytes after the first.
+            let pair = [unit(1).unwrap_or_default(), unit(7).unwrap_or_default()];
+            if let Some(Ok(character)) = char::decode_utf16(pair).next() {
+                characters.push(character);
+                return escape
+                    .get(if character.len_utf16() == 2 { 11 } else { 5 }..)
+                    .unwrap_or_default();
+            }
+        }
+        Some(same) => characters.push(same),
+        None => {}
+    }
+    rest.as_str()
+}
+
+/// Appends the canonical literal of a string: the shortest escapes, and only where RFC 8259
+/// asks for one (the form of RFC 8785).
+pub(crate) fn write_string(characters: &str, out: &mut Vec<u8>) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    out.push(b'"');
+    for &byte in characters.as_bytes() {
+        match byte {
+            b'"' => out.extend(b"\\\""),
+            b'\\' => out.extend(b"\\\\"),
+            0x08 => out.extend(b"\\b"),
+            0x09 => out.extend(b"\\t"),
+            0x0a => out.extend(b"\\n"),
+            0x0c => out.extend(b"\\f"),
+            0x0d => out.extend(b"\\r"),
+            0x00..0x20 => {
+                out.extend(b"\\u00");
+                for digit in [byte >> 4, byte & 15] {
+                    out.extend(HEX.get(usize::from(digit)));
+                }
+            }
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'"');
+}
