@@ -1,0 +1,78 @@
+//! `POST /v1/jobs/claim`: jobs to run, each under a lease.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use crate::Timestamp;
+use crate::job::{Backoff, Checkpoint, job_object};
+use crate::workers::WorkerIdentity;
+
+/// Who claims, and what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Claim {
+    /// Who claims.
+    pub worker: WorkerIdentity,
+    /// The queues to claim from, as one list; at least one.
+    #[schema(min_items = 1, max_items = 1000)]
+    pub queues: Vec<String>,
+    /// The tasks to claim, at least one; all when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_items = 1, max_items = 1000)]
+    pub tasks: Option<Vec<String>>,
+    /// How many jobs at most, 1 to 1,000; 1 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 1000)]
+    pub max: Option<i64>,
+    /// How long to wait for a job, in milliseconds; 0 when left out, more than 55000 is cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0)]
+    pub wait_ms: Option<i64>,
+    /// How long a lease lasts without a heartbeat, in milliseconds; 60000 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 5000, maximum = 3600000)]
+    pub lease_ms: Option<i64>,
+    /// A name for this claim, so that it can be repeated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim_id: Option<String>,
+    /// Whether this is a claim sent again because its answer was lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<bool>,
+}
+
+/// The jobs that were claimed; none when the wait was over first.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ClaimAnswer {
+    /// The jobs, in the order to run them.
+    pub jobs: Vec<ClaimedJob>,
+}
+
+job_object! {
+    /// A job that the worker holds now: without `result`, `attempts` and `attempts_total`.
+    pub struct ClaimedJob {
+        /// The payload, the sender's bytes.
+        #[schema(value_type = serde_json::Value, required)]
+        pub payload: Option<Box<RawValue>>,
+        /// How long it waits between attempts.
+        pub backoff: Backoff,
+        /// Every checkpoint so far, in the order first written.
+        pub checkpoints: Vec<Checkpoint>,
+        /// What the worker holds it by.
+        pub lease: Lease,
+    }
+}
+
+/// What a start holds. The token is live until `expires_at` or `deadline`, whichever is first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Lease {
+    /// What every further call about this start carries.
+    pub token: String,
+    /// When it ends without a heartbeat, by the store's clock.
+    pub expires_at: Timestamp,
+    /// The same in milliseconds, counted from the moment the call was sent.
+    pub expires_in_ms: i64,
+    /// When it ends whatever heartbeats come, by the store's clock.
+    pub deadline: Timestamp,
+    /// The same in milliseconds, counted from the moment the call was sent.
+    pub deadline_in_ms: i64,
+}

@@ -1,0 +1,122 @@
+//! `POST /v1/jobs`: one job, or the one that its key already has.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::Timestamp;
+use crate::job::job_object_more;
+use crate::state::IfFailed;
+
+/// The job to create. Everything but `task` may be left out.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+pub struct CreateJob {
+    /// The name of the task, which decides the handler.
+    #[schema(min_length = 1, max_length = 128)]
+    pub task: String,
+    /// The queue; `default` when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 128)]
+    pub queue: Option<String>,
+    /// Any JSON, up to 1 MiB and 64 levels; `null` when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = serde_json::Value, required = false)]
+    pub payload: Option<Box<RawValue>>,
+    /// One (task, key) is one job, for as long as the key lives; 1 to 255 code points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 255)]
+    pub idempotency_key: Option<String>,
+    /// What a duplicate gets when the key's job has failed; `return` when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub if_failed: Option<IfFailed>,
+    /// How long the key lives after the job finished, in milliseconds: 1 minute to 400 days, the
+    /// server's setting (30 days) when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 60000, maximum = 34560000000i64)]
+    pub idempotency_ttl_ms: Option<i64>,
+    /// An id made by the client, `job_` and a UUIDv7 as 26 characters: the same id again with the
+    /// same task and payload is a replay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// When it is due, at most 400 days ahead; now when left out or past. Not with `delay_ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_at: Option<Timestamp>,
+    /// In how many milliseconds it is due. Not with `run_at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 34560000000i64)]
+    pub delay_ms: Option<i64>,
+    /// −100 to 100, higher first; 0 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = -100, maximum = 100)]
+    pub priority: Option<i64>,
+    /// Attempts a life may use; 20 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 100)]
+    pub max_attempts: Option<i64>,
+    /// Crashes in a row that fail the job; 5 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 100)]
+    pub max_crashes: Option<i64>,
+    /// How long one start may take, in milliseconds; 900000 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 100, maximum = 86400000)]
+    pub timeout_ms: Option<i64>,
+    /// How long it waits between attempts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backoff: Option<CreateBackoff>,
+    /// Up to 10 names to find it by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 10)]
+    pub tags: Option<Vec<String>>,
+    /// W3C trace context, stored and given to the worker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
+}
+
+/// The wait before attempt n + 1 is `min(initial_ms * factor^(n-1), max_ms)`, spread by `jitter`.
+/// What is left out has its default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, ToSchema)]
+pub struct CreateBackoff {
+    /// The wait after the first failure, in milliseconds; 5000 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 86400000)]
+    pub initial_ms: Option<i64>,
+    /// What each further failure multiplies it by; 2 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 10)]
+    pub factor: Option<f64>,
+    /// The longest wait, in milliseconds; 3600000 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 604800000)]
+    pub max_ms: Option<i64>,
+    /// The part of the wait by which chance moves it; 0.2 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub jitter: Option<f64>,
+}
+
+/// The query of `POST /v1/jobs`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct CreateQuery {
+    /// How long to wait for the job to end, in milliseconds; more than 55000 is cut to that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_ms: Option<u64>,
+}
+
+job_object_more! {
+    /// The job that a create made or found, and which of the two it was.
+    pub struct CreatedJob {
+        /// Whether the job was there already.
+        pub replayed: bool,
+        /// `true` when the job had failed and this create opened a new life; otherwise absent.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[schema(required = false)]
+        pub revived: bool,
+        /// `true` when the job's row is gone and only its key answers: `payload`, `result` and
+        /// `error` are `null` then; otherwise absent.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[schema(required = false)]
+        pub purged: bool,
+    }
+}

@@ -1,0 +1,69 @@
+//! `POST /v1/jobs/heartbeat`: the leases that a worker still holds, all in one call.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::Timestamp;
+use crate::state::word_list;
+use crate::workers::WorkerIdentity;
+
+/// Who is alive, and what it holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Heartbeat {
+    /// Who is alive.
+    pub worker: WorkerIdentity,
+    /// What it holds, up to 1,000; none when left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, max_items = 1000)]
+    pub leases: Vec<HeldLease>,
+    /// How long each lease shall last from now, in milliseconds; 60000 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 5000, maximum = 3600000)]
+    pub lease_ms: Option<i64>,
+    /// Whether the worker is shutting down and claims no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draining: Option<bool>,
+}
+
+/// A lease that the worker believes to hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct HeldLease {
+    /// The job.
+    pub id: String,
+    /// The token of its claim.
+    pub token: String,
+}
+
+/// A result for each lease, in the order of the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct HeartbeatAnswer {
+    /// The results.
+    pub results: Vec<HeartbeatResult>,
+}
+
+word_list! {
+    /// Whether a lease was renewed.
+    pub enum HeartbeatStatus {
+        /// It is live.
+        Ok = "ok",
+        /// It is not live any more, or never was.
+        LeaseLost = "lease_lost",
+    }
+}
+
+/// What became of one lease.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct HeartbeatResult {
+    /// The job, as it was given.
+    pub id: String,
+    /// Whether the lease is live.
+    pub status: HeartbeatStatus,
+    /// When it ends now, by the store's clock; `null` when it is lost.
+    #[schema(required)]
+    pub expires_at: Option<Timestamp>,
+    /// The same in milliseconds, counted from the moment the call was sent.
+    #[schema(required)]
+    pub expires_in_ms: Option<i64>,
+    /// Whether the job was asked to stop.
+    pub cancel_requested: bool,
+}
