@@ -1,0 +1,78 @@
+# Each target brings its own set-up on a bare Debian 12 machine with Rust (see scripts/setup),
+# reaches only the package registries for it, and otherwise stays on the loopback interface.
+#
+#   make build    the release binary: target/release/halyard
+#   make test     format, lints, the house's rules, every test, end to end: what a change must pass
+#   make check    what needs no running program: format, lints, rules, dependencies and licences
+#   make demo     the guide's story, played on an empty directory        (ARGS="--keep" and others)
+#   make bench    the speed of this machine, and of Halyard on it        (ARGS="…")
+#   make clean    all that was built here
+#
+# A stage is one line: $(STAGE) name command. It can be run by itself as it stands.
+
+SHELL := /bin/bash
+export PATH := $(PATH):$(HOME)/.cargo/bin
+export CARGO_TARGET_DIR ?= $(CURDIR)/target
+export STAGES = $(CARGO_TARGET_DIR)/stages/$@
+
+BINARY := $(CARGO_TARGET_DIR)/release/halyard
+SETUP := @scripts/setup
+STAGE := @scripts/stage run
+BEGIN := @scripts/stage begin
+END := @scripts/stage end
+
+# The compiler of Python requirements, used by hand only.
+UV := 0.13.9
+BUILD := cargo build --release --locked --quiet -p halyard-server --bin halyard
+
+.PHONY: help build test check demo bench clean python-requirements
+.NOTPARALLEL:
+
+help:
+	@sed -n 's/^#   make/make/p' Makefile
+
+build:
+	$(SETUP) build
+	$(BUILD)
+	@echo "built $(BINARY)"
+
+test: export HALYARD_BIN = $(BINARY)
+test:
+	$(BEGIN)
+	$(SETUP) build
+	$(STAGE) format cargo fmt --all --check
+	$(STAGE) house cargo test --locked -p halyard-house
+	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(STAGE) tests cargo test --locked --workspace --exclude halyard-house --exclude halyard-tests
+	$(STAGE) release $(BUILD)
+	$(STAGE) end-to-end cargo test --locked -p halyard-tests
+	$(END)
+
+check:
+	$(BEGIN)
+	$(SETUP) deny
+	$(STAGE) format cargo fmt --all --check
+	$(STAGE) house cargo test --locked -p halyard-house
+	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(STAGE) dependencies scripts/check-dependencies
+	$(END)
+
+demo: build
+	@$(BINARY) demo $(ARGS)
+
+bench: build
+	@$(BINARY) bench $(ARGS)
+
+clean:
+	cargo clean
+	rm -rf .tools
+
+# Pins the Python tools anew from scripts/python-requirements.in, for every Python from 3.11 on.
+python-requirements:
+	$(SETUP) python
+	@.tools/py/bin/pip install --quiet uv==$(UV)
+	@cd scripts && ../.tools/py/bin/uv pip compile --quiet --universal --python-version 3.11 \
+	    --generate-hashes --no-header python-requirements.in \
+	    --output-file python-requirements.txt
+	@sed -i '1i # Made from python-requirements.in by: make python-requirements' \
+	    scripts/python-requirements.txt
