@@ -8,8 +8,8 @@
 //! | [`JobSummary`] | – | a row of `GET /v1/jobs` |
 //! | [`Job`] | `payload result backoff` | cancel, run-now, run-as-new, bulk, queues |
 //! | [`JobDetail`] | those, `checkpoints attempts attempts_total` | `GET /v1/jobs/{id}` |
-//! | [`CreatedJob`](crate::jobs::create::CreatedJob) | those of `Job`, `replayed` … | create, batch |
-//! | [`RetriedJob`](crate::jobs::retry::RetriedJob) | those of `Job`, `repeated` | retry |
+//! | [`CreatedJob`](crate::jobs::create::CreatedJob) | of `Job`, `replayed` … | create, batch |
+//! | [`RetriedJob`](crate::jobs::retry::RetriedJob) | of `Job`, `repeated` | retry |
 //! | [`ClaimedJob`](crate::jobs::claim::ClaimedJob) | `payload backoff checkpoints lease` | claim |
 //!
 //! There is no `#[serde(flatten)]`: it would read every value through a buffer that loses the exact

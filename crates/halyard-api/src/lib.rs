@@ -10,7 +10,8 @@
 //! |---|---|
 //! | [`jobs`] | the calls under `/v1/jobs`, producers' and workers' |
 //! | [`job`] | the job object and its parts, which most answers hold |
-//! | [`queues`] [`workers`] [`tasks`] [`keys`] [`stats`] [`events`] [`health`] [`version`] | the other calls |
+//! | [`queues`] [`workers`] [`tasks`] [`keys`] | the calls about other nouns |
+//! | [`stats`] [`events`] [`health`] [`version`] | the calls about the server itself |
 //! | [`problem`] | error codes and the body of every answer that is an error |
 //! | [`state`] | the closed lists of words: states, outcomes, kinds |
 //! | [`timestamp`] | the only form in which a time crosses the wire |

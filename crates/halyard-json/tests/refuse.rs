@@ -184,7 +184,8 @@ fn messages_are_short_and_plain() {
     assert_eq!(
         fault.as_deref(),
         Some(
-            "the member \"b\" appears twice in one object, at byte 12 in \"/a/b\": keep one of the two"
+            "the member \"b\" appears twice in one object, at byte 12 in \"/a/b\": \
+             keep one of the two"
         )
     );
 }

@@ -1,4 +1,5 @@
-//! `POST /v1/jobs/batch`: up to 1,000 creates in one transaction, judged in order as if sent singly.
+//! `POST /v1/jobs/batch`: up to 1,000 creates in one transaction, judged in order as if sent
+//! singly.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
