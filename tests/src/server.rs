@@ -1,0 +1,288 @@
+//! A `halyard serve` process on a directory of its own.
+//!
+//! The binary is named by `HALYARD_BIN`; without it, it is the one that cargo built beside the
+//! test. A server that a test started ends with the test, whichever way that ends.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use crate::wire::Client;
+use crate::{PATIENCE, until};
+
+/// How a server is started.
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    environment: Vec<(String, String)>,
+    arguments: Vec<String>,
+}
+
+impl Setup {
+    /// The plain one: loopback, no key, all defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Adds a command-line argument to `serve`.
+    #[must_use]
+    pub fn arg(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.to_owned());
+        self
+    }
+
+    /// Starts a server with these settings on a new directory.
+    ///
+    /// # Panics
+    ///
+    /// When it does not come up.
+    pub fn start(self) -> Server {
+        let directory = TempDir::new().expect("a temporary directory");
+        self.start_on(Arc::new(directory))
+    }
+
+    /// Starts a server with these settings on this directory.
+    ///
+    /// # Panics
+    ///
+    /// When it does not come up; the message holds what it wrote.
+    pub fn start_on(self, directory: Arc<TempDir>) -> Server {
+        let process = Process::spawn(&self, directory.path());
+        let address = process.address().unwrap_or_else(|| {
+            panic!("the server did not say where it listens; it wrote:\n{}", process.log());
+        });
+        Server { setup: self, directory, address, process }
+    }
+
+    /// Starts `serve` on this directory without waiting for it to come up, for starts that are
+    /// meant to fail or to be disturbed.
+    pub fn spawn_on(&self, directory: &Path) -> Process {
+        Process::spawn(self, directory)
+    }
+}
+
+/// A running server.
+#[derive(Debug)]
+pub struct Server {
+    setup: Setup,
+    directory: Arc<TempDir>,
+    address: SocketAddr,
+    process: Process,
+}
+
+impl Server {
+    /// A plain server on a new directory.
+    pub fn start() -> Self {
+        Setup::new().start()
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// A client of it.
+    pub fn client(&self) -> Client {
+        Client::new(self.address)
+    }
+
+    /// Its data directory.
+    pub fn directory(&self) -> Arc<TempDir> {
+        Arc::clone(&self.directory)
+    }
+
+    /// Its process.
+    pub fn process(&self) -> &Process {
+        &self.process
+    }
+
+    /// Ends the process with SIGKILL and waits until it is gone.
+    pub fn kill(&mut self) {
+        self.process.kill();
+    }
+
+    /// Starts it again, with the same settings on the same directory. A process that still runs is
+    /// killed first.
+    pub fn restart(&mut self) {
+        let setup = self.setup.clone();
+        self.restart_with(setup);
+    }
+
+    /// Starts it again with other settings on the same directory.
+    pub fn restart_with(&mut self, setup: Setup) {
+        self.process.kill();
+        *self = setup.start_on(Arc::clone(&self.directory));
+    }
+
+    /// Sends SIGTERM and waits for the end.
+    ///
+    /// # Panics
+    ///
+    /// When it is still there after [`PATIENCE`].
+    pub fn stop(&mut self) -> ExitStatus {
+        self.process.signal(Signal::TERM);
+        self.process.wait()
+    }
+}
+
+/// A `halyard serve` process, up or not.
+#[derive(Debug)]
+pub struct Process {
+    child: Mutex<Child>,
+    pid: Pid,
+    first_line: Mutex<mpsc::Receiver<String>>,
+    log: Arc<Mutex<String>>,
+}
+
+impl Process {
+    fn spawn(setup: &Setup, directory: &Path) -> Self {
+        let mut command = Command::new(binary());
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("HALYARD_") {
+                command.env_remove(name);
+            }
+        }
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(directory);
+        command.args(&setup.arguments).envs(setup.environment.iter().cloned());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary can be started");
+        let pid = Pid::from_child(&child);
+        let (says, first_line) = mpsc::channel();
+        let log = Arc::new(Mutex::new(String::new()));
+        let stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
+        let stderr = BufReader::new(child.stderr.take().expect("stderr is piped"));
+        follow(stdout, Arc::clone(&log), Some(says));
+        follow(stderr, Arc::clone(&log), None);
+        Self { child: Mutex::new(child), pid, first_line: Mutex::new(first_line), log }
+    }
+
+    /// Waits for the line that names the address; `None` when the process ended without it.
+    pub fn address(&self) -> Option<SocketAddr> {
+        let line = self.first_line.lock().unwrap().recv_timeout(PATIENCE).ok()?;
+        line.trim().strip_prefix("listening on http://")?.parse().ok()
+    }
+
+    /// What it wrote to standard output and standard error so far.
+    pub fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// Sends a signal; a process that is gone does not mind.
+    pub fn signal(&self, signal: Signal) {
+        let mut child = self.child.lock().unwrap();
+        if matches!(child.try_wait(), Ok(None)) {
+            let _ = kill_process(self.pid, signal);
+        }
+    }
+
+    /// Stops the process where it stands, until [`Process::thaw`].
+    pub fn freeze(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets a frozen process go on.
+    pub fn thaw(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    /// Ends the process with SIGKILL and waits until it is gone.
+    pub fn kill(&self) {
+        let mut child = self.child.lock().unwrap();
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+
+    /// Waits for the process to end by itself.
+    ///
+    /// # Panics
+    ///
+    /// When it is still there after [`PATIENCE`].
+    pub fn wait(&self) -> ExitStatus {
+        until("the end of the server", || self.child.lock().unwrap().try_wait().ok().flatten())
+    }
+
+    /// Like [`Process::wait`], and `None` when it still runs after `patience`.
+    pub fn wait_up_to(&self, patience: Duration) -> Option<ExitStatus> {
+        let give_up = Instant::now() + patience;
+        while Instant::now() < give_up {
+            if let Some(status) = self.child.lock().unwrap().try_wait().ok().flatten() {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        None
+    }
+
+    /// Its memory in bytes, as the kernel counts it (resident set).
+    pub fn memory(&self) -> u64 {
+        let path = format!("/proc/{}/statm", self.pid.as_raw_nonzero());
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
+        pages.unwrap_or_default() * 4096
+    }
+
+    /// How many file handles it holds.
+    pub fn handles(&self) -> usize {
+        let path = format!("/proc/{}/fd", self.pid.as_raw_nonzero());
+        std::fs::read_dir(path).map_or(0, Iterator::count)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        if std::thread::panicking() {
+            let log = self.log();
+            let from = log.char_indices().rev().nth(4000).map_or(0, |(at, _)| at);
+            eprintln!("the server's last words:\n{}", &log[from..]);
+        }
+    }
+}
+
+/// Reads lines into the log until the stream ends; the first one also goes to `says`.
+fn follow(
+    mut stream: impl BufRead + Send + 'static,
+    log: Arc<Mutex<String>>,
+    mut says: Option<mpsc::Sender<String>>,
+) {
+    std::thread::spawn(move || {
+        let mut line = Vec::new();
+        while stream.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+            let text = String::from_utf8_lossy(&line).into_owned();
+            log.lock().unwrap().push_str(&text);
+            if let Some(says) = says.take() {
+                let _ = says.send(text);
+            }
+            line.clear();
+        }
+    });
+}
+
+/// The binary under test.
+///
+/// # Panics
+///
+/// When there is none, with the command that makes it.
+pub fn binary() -> PathBuf {
+    if let Some(path) = std::env::var_os("HALYARD_BIN") {
+        return PathBuf::from(path);
+    }
+    let test = std::env::current_exe().expect("the test knows where it is");
+    let beside = test.parent().and_then(Path::parent).map(|folder| folder.join("halyard"));
+    match beside {
+        Some(path) if path.exists() => path,
+        _ => panic!("no binary to test: run `cargo build -p halyard-server` or set HALYARD_BIN"),
+    }
+}
