@@ -225,7 +225,12 @@ pub fn admit(
             attempts.clone(),
             limits::ATTEMPTS_DEFAULT,
         ),
-        max_crashes: desk.number("max_crashes", sent.max_crashes, attempts, limits::CRASHES_DEFAULT),
+        max_crashes: desk.number(
+            "max_crashes",
+            sent.max_crashes,
+            attempts,
+            limits::CRASHES_DEFAULT,
+        ),
         timeout_ms: desk.number(
             "timeout_ms",
             sent.timeout_ms,

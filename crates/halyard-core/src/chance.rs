@@ -13,6 +13,13 @@ use crate::id::{AttemptId, Token};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seed(pub [u8; 32]);
 
+/// Tokens follow from a seed, so it stays as secret as they are.
+impl std::fmt::Debug for Seed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seed(…)")
+    }
+}
+
 /// What makes the start that a claim opens unmistakable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StartMarks {
@@ -49,7 +56,8 @@ impl Seed {
     #[must_use]
     pub fn unit(&self, index: u64) -> f64 {
         let start = self.0.iter().take(8).fold(0_u64, |sum, byte| (sum << 8) | u64::from(*byte));
-        let mut word = start.wrapping_add(index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut word =
+            start.wrapping_add(index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         word ^= word >> 31;

@@ -120,14 +120,19 @@ fn add(job: &mut Job, name: &str, value: Text, now: TimeMs) -> Checkpoint {
 fn over_limit(job: &Job, value: &Text) -> Option<String> {
     let (one, all) = (limits::CHECKPOINT_BYTES_MAX, limits::CHECKPOINTS_BYTES_MAX);
     if value.len() > one {
-        return Some(format!("a checkpoint's value may have {one} bytes; this one has {}", value.len()));
+        return Some(format!(
+            "a checkpoint's value may have {one} bytes; this one has {}",
+            value.len()
+        ));
     }
     if job.checkpoints >= limits::CHECKPOINTS_MAX {
         return Some(format!("a job may have {} checkpoints", limits::CHECKPOINTS_MAX));
     }
     let sum = job.checkpoints_bytes + value.len() as u64;
     if sum > all as u64 {
-        return Some(format!("the checkpoints of a job may have {all} bytes together; with this one they would have {sum}"));
+        return Some(format!(
+            "the checkpoints of a job may have {all} bytes together; with this one they would have {sum}"
+        ));
     }
     None
 }

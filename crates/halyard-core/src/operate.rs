@@ -47,7 +47,7 @@ pub enum Retried {
     /// A new life began.
     Opened {
         /// The record of a completed start, which only the job itself had kept.
-        attempt: Option<Attempt>,
+        attempt: Option<Box<Attempt>>,
         /// How many checkpoints stay, from the first.
         keep: usize,
     },
@@ -121,7 +121,7 @@ pub fn retry(
     }
     let keep = kept(how, checkpoints)?;
     let completed = job.state == State::Completed;
-    let attempt = job.newest_attempt(result).filter(|_| completed);
+    let attempt = job.newest_attempt(result).filter(|_| completed).map(Box::new);
     open_life(job, checkpoints.get(..keep).unwrap_or_default(), now);
     Ok(Retried::Opened { attempt, keep })
 }

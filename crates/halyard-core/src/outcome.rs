@@ -139,7 +139,8 @@ pub fn lapse(job: &mut Job, now: TimeMs, unit: f64) -> Option<Attempt> {
         (StartState::TimedOut, ErrorReport::recorded("Timeout", message, ErrorKind::Timeout))
     } else {
         job.crashes += 1;
-        let message = format!("the worker was not heard of any more; the lease lapsed after {seconds:.1} s");
+        let message =
+            format!("the worker was not heard of any more; the lease lapsed after {seconds:.1} s");
         (StartState::Lost, ErrorReport::recorded("LeaseLost", message, ErrorKind::Lost))
     };
     fail(job, how, None, error, at, None, unit).attempt

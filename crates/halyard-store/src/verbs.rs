@@ -1,6 +1,5 @@
 //! What each verb takes and answers.
 
-use halyard_core::admission::NewJob;
 use halyard_core::chance::Seed;
 use halyard_core::checkpoint::Checkpoint;
 use halyard_core::fingerprint::Fingerprint;
@@ -338,4 +337,3 @@ pub struct Change {
     /// Its attempt.
     pub attempt: u32,
 }
-
