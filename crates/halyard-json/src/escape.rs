@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 /// The characters of a string literal that the reader accepted, quotes included in `literal`.
+/// Where a tolerant reader let NUL or half of a surrogate pair pass, there is U+FFFD.
 pub(crate) fn unescape(literal: &str, escaped: bool) -> Cow<'_, str> {
     let inner = literal.get(1..literal.len().saturating_sub(1)).unwrap_or_default();
     if !escaped {
@@ -33,13 +34,15 @@ fn unescape_one<'a>(escape: &'a str, characters: &mut String) -> &'a str {
                 u16::from_str_radix(digits, 16).ok()
             };
             // A pair is u1234\u5678 here: its second half starts seven bytes after the first.
-            let pair = [unit(1).unwrap_or_default(), unit(7).unwrap_or_default()];
-            if let Some(Ok(character)) = char::decode_utf16(pair).next() {
-                characters.push(character);
-                return escape
-                    .get(if character.len_utf16() == 2 { 11 } else { 5 }..)
-                    .unwrap_or_default();
-            }
+            let second = if escape.get(5..7) == Some("\\u") { unit(7) } else { None };
+            let pair = [unit(1).unwrap_or_default(), second.unwrap_or_default()];
+            let character = match char::decode_utf16(pair).next() {
+                None | Some(Err(_)) | Some(Ok('\0')) => char::REPLACEMENT_CHARACTER,
+                Some(Ok(character)) => character,
+            };
+            characters.push(character);
+            let units = character.len_utf16();
+            return escape.get(if units == 2 { 11 } else { 5 }..).unwrap_or_default();
         }
         Some(same) => characters.push(same),
         None => {}

@@ -9,6 +9,7 @@
 //!
 //! - `reader`: one pass over the bytes, without recursion, into a flat list of nodes;
 //!   `scan` knows strings, numbers and literals, `names` finds a member that appears twice
+//! - `refusal`: what a tolerant reading let pass
 //! - `value`: reading the nodes; `escape`: strings with and without escapes
 //! - `text`: an owned, accepted JSON text
 //! - `canonical`: the one form of all texts of equal value; `number`: numbers in it
@@ -30,6 +31,7 @@ mod names;
 mod number;
 mod pointer;
 mod reader;
+mod refusal;
 mod scan;
 mod text;
 mod value;
@@ -38,6 +40,7 @@ pub use canonical::{canonical, equal};
 pub use difference::changed;
 pub use fault::{Fault, FaultKind};
 pub use pointer::{POINTER_BYTES_MAX, push_token};
-pub use reader::{DEPTH_LIMIT, parse};
+pub use reader::{DEPTH_LIMIT, parse, parse_tolerant};
+pub use refusal::{Refusal, Refusals};
 pub use text::Text;
 pub use value::{Document, Elements, Kind, Members, Value};

@@ -23,6 +23,24 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 ///
 /// The first [`Fault`] that stops the reader; see the crate's front page for what is refused.
 pub fn parse(bytes: &[u8], depth_max: u16) -> Result<Document<'_>, Fault> {
+    read(bytes, depth_max, None)
+}
+
+/// As [`parse`], but refuses only what is not JSON at all; what [`parse`] would refuse beside that
+/// is noted, and [`Value::refusals`](crate::Value::refusals) tells of it. So a reader of many
+/// reports can turn down one for its value and take the others.
+///
+/// Strings and names that hold refused characters read with U+FFFD in their place. A value with
+/// refusals must not become a [`Text`](crate::Text) that is kept.
+///
+/// # Errors
+///
+/// The first [`Fault`] that [is syntax](Fault::is_syntax), or a text of 4 GiB or more.
+pub fn parse_tolerant(bytes: &[u8], depth_max: u16) -> Result<Document<'_>, Fault> {
+    read(bytes, depth_max, Some(Vec::new()))
+}
+
+fn read(bytes: &[u8], depth_max: u16, refusals: Option<Vec<Stop>>) -> Result<Document<'_>, Fault> {
     let whole = |kind, offset| Fault { kind, offset, pointer: String::new() };
     if u32::try_from(bytes.len()).is_err() {
         return Err(whole(FaultKind::TooLong, 0));
@@ -31,11 +49,11 @@ pub fn parse(bytes: &[u8], depth_max: u16) -> Result<Document<'_>, Fault> {
         return Err(whole(FaultKind::ByteOrderMark, 0));
     }
     match std::str::from_utf8(bytes) {
-        Ok(text) => Reader::new(text, depth_max).read(),
+        Ok(text) => Reader::new(text, depth_max, refusals).read(),
         Err(error) => {
             let text = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let text = std::str::from_utf8(text).unwrap_or_default();
-            Err(not_utf8(text, depth_max))
+            Err(not_utf8(text, depth_max, refusals))
         }
     }
 }
@@ -43,9 +61,9 @@ pub fn parse(bytes: &[u8], depth_max: u16) -> Result<Document<'_>, Fault> {
 /// The fault of a text that is UTF-8 only as far as `text` goes: whatever is wrong before that
 /// place, otherwise that place, in the value that is being read there.
 #[cold]
-fn not_utf8(text: &str, depth_max: u16) -> Fault {
+fn not_utf8(text: &str, depth_max: u16, refusals: Option<Vec<Stop>>) -> Fault {
     let offset = text.len();
-    match Reader::new(text, depth_max).read() {
+    match Reader::new(text, depth_max, refusals).read() {
         Err(fault) if fault.offset < offset => fault,
         Err(fault) => Fault { kind: FaultKind::NotUtf8, offset, pointer: fault.pointer },
         Ok(_) => Fault { kind: FaultKind::NotUtf8, offset, pointer: String::new() },
@@ -59,14 +77,16 @@ struct Reader<'a> {
     nodes: Vec<Node>,
     /// The innermost container that is not closed; each one's `after` names the next outer.
     open: u32,
-    depth: u16,
+    depth: u32,
     depth_max: u16,
+    /// Where a tolerant reader notes what it would refuse otherwise.
+    refusals: Option<Vec<Stop>>,
     /// Whether the reader stands at a value, and not at a name or behind a value.
     at_value: bool,
 }
 
 impl<'a> Reader<'a> {
-    fn new(text: &'a str, depth_max: u16) -> Self {
+    fn new(text: &'a str, depth_max: u16, refusals: Option<Vec<Stop>>) -> Self {
         Self {
             text,
             bytes: text.as_bytes(),
@@ -76,13 +96,20 @@ impl<'a> Reader<'a> {
             open: Node::NO_PARENT,
             depth: 0,
             depth_max: depth_max.min(DEPTH_LIMIT),
+            refusals,
             at_value: true,
         }
     }
 
     fn read(mut self) -> Result<Document<'a>, Fault> {
         match self.whole() {
-            Ok(root) => Ok(Document { text: self.text, root, nodes: self.nodes }),
+            Ok(root) => {
+                let mut refusals = self.refusals.unwrap_or_default();
+                // Duplicates are noted where their object ends, so they come too late.
+                refusals.sort_unstable_by_key(|(_, offset)| *offset);
+                let depth_max = self.depth_max;
+                Ok(Document { text: self.text, root, nodes: self.nodes, refusals, depth_max })
+            }
             Err((trouble, offset)) => Err(self.fault(trouble, offset)),
         }
     }
@@ -112,7 +139,7 @@ impl<'a> Reader<'a> {
         self.at_value = true;
         match byte_at(self.bytes, self.at) {
             b'"' => {
-                let (end, escaped) = scan::string(self.bytes, self.at)?;
+                let (end, escaped) = scan::string(self.bytes, self.at, self.refusals.as_mut())?;
                 self.push(Kind::String, end, escaped);
             }
             b'{' => {
@@ -176,7 +203,7 @@ impl<'a> Reader<'a> {
         if byte_at(self.bytes, self.at) != b'"' {
             return Err(self.syntax("a member name in double quotes is expected"));
         }
-        let (end, escaped) = scan::string(self.bytes, self.at)?;
+        let (end, escaped) = scan::string(self.bytes, self.at, self.refusals.as_mut())?;
         self.push(Kind::String, end, escaped);
         self.at_value = true;
         self.at = space(self.bytes, self.at);
@@ -204,8 +231,8 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn open(&mut self, kind: Kind) -> Result<(), Stop> {
-        if self.depth == self.depth_max {
-            return Err((Trouble::TooDeep, self.at));
+        if self.depth == u32::from(self.depth_max) {
+            self.refuse((Trouble::TooDeep, self.at))?;
         }
         let (start, after) = (self.at as u32, self.open);
         self.open = self.nodes.len() as u32;
@@ -226,10 +253,10 @@ impl<'a> Reader<'a> {
             && let Some(second) = names::duplicate(self.text, &self.nodes, index + 1)
         {
             let offset = self.nodes.get(second as usize).map_or(0, |name| name.start);
-            return Err((Trouble::DuplicateMember(second), offset as usize));
+            self.refuse((Trouble::DuplicateMember(second), offset as usize))?;
         }
         let Some(container) = self.nodes.get_mut(index) else { return Ok(()) };
-        let height = container.height + 1;
+        let height = container.height.saturating_add(1);
         container.end = self.at as u32;
         self.open = std::mem::replace(&mut container.after, after);
         self.depth -= 1;
@@ -237,6 +264,18 @@ impl<'a> Reader<'a> {
             outer.height = outer.height.max(height);
         }
         Ok(())
+    }
+
+    /// Stops the reader, unless it is a tolerant one.
+    #[cold]
+    fn refuse(&mut self, stop: Stop) -> Result<(), Stop> {
+        match &mut self.refusals {
+            Some(refusals) => {
+                refusals.push(stop);
+                Ok(())
+            }
+            None => Err(stop),
+        }
     }
 
     #[cold]

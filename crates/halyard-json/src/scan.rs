@@ -15,6 +15,16 @@ pub(crate) enum Trouble {
     LoneSurrogate,
 }
 
+impl Trouble {
+    /// Whether the text is JSON all the same, so that a tolerant reader can go on.
+    pub(crate) fn is_refusal(self) -> bool {
+        match self {
+            Self::TooDeep | Self::DuplicateMember(_) | Self::Nul | Self::LoneSurrogate => true,
+            Self::Empty | Self::Syntax(_) | Self::TrailingBytes => false,
+        }
+    }
+}
+
 /// What stopped a scan, and at which byte.
 pub(crate) type Stop = (Trouble, usize);
 
@@ -36,15 +46,30 @@ pub(crate) fn space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Reads the string whose opening quote is at `at`; also gives whether it has escapes.
+/// Reads the string whose opening quote is at `at`; also gives whether it has escapes. With a
+/// list of `refusals`, a refused character is noted there and read on behind.
 #[inline]
-pub(crate) fn string(bytes: &[u8], at: usize) -> Result<(usize, bool), Stop> {
+pub(crate) fn string(
+    bytes: &[u8],
+    at: usize,
+    refusals: Option<&mut Vec<Stop>>,
+) -> Result<(usize, bool), Stop> {
     let mut at = plain(bytes, at + 1);
     let mut escaped = false;
+    let mut refusals = refusals;
     loop {
         match bytes.get(at) {
             Some(b'"') => return Ok((at + 1, escaped)),
-            Some(b'\\') => at = plain(bytes, escape(bytes, at)?),
+            Some(b'\\') => {
+                let behind = match (escape(bytes, at), refusals.as_deref_mut()) {
+                    (Err(stop), Some(list)) if stop.0.is_refusal() => {
+                        list.push(stop);
+                        at + 6
+                    }
+                    (end, _) => end?,
+                };
+                at = plain(bytes, behind);
+            }
             Some(_) => {
                 let words = "a control character in a string must be escaped";
                 return Err((Trouble::Syntax(words), at));

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 use crate::escape::unescape;
+use crate::refusal::Refusals;
+use crate::scan::Stop;
 use crate::text::Text;
 
 /// The six kinds of JSON value.
@@ -61,6 +63,9 @@ pub struct Document<'a> {
     pub(crate) text: &'a str,
     pub(crate) root: Node,
     pub(crate) nodes: Vec<Node>,
+    /// What a tolerant reader noted, by place.
+    pub(crate) refusals: Vec<Stop>,
+    pub(crate) depth_max: u16,
 }
 
 impl Document<'_> {
@@ -172,6 +177,13 @@ impl<'d> Value<'d> {
         Text::accepted(self.raw(), self.node.height)
     }
 
+    /// What [`parse`](crate::parse) would refuse within this value, by place; none for a document
+    /// from there.
+    pub fn refusals(&self) -> Refusals<'d> {
+        let (start, end) = (self.node.start as usize, self.node.end as usize);
+        Refusals::within(self.document, *self, start..end)
+    }
+
     fn children(&self, kind: Kind) -> Nodes<'d> {
         let end = if self.node.kind == kind { self.node.after } else { 0 };
         Nodes { document: self.document, next: self.index + 1, end }
@@ -210,9 +222,15 @@ impl<'d> Iterator for Members<'d> {
     type Item = (Cow<'d, str>, Value<'d>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let name = self.nodes.next()?;
-        let value = self.nodes.next()?;
+        let (name, value) = self.next_pair()?;
         Some((name.node.characters(name.document.text), value))
+    }
+}
+
+impl<'d> Members<'d> {
+    /// The name as a string value, and its value.
+    pub(crate) fn next_pair(&mut self) -> Option<(Value<'d>, Value<'d>)> {
+        Some((self.nodes.next()?, self.nodes.next()?))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Texts that must be refused though each part of them is JSON: as what, at which byte, in which
 //! value.
 
-use halyard_json::{FaultKind, POINTER_BYTES_MAX, parse};
+use halyard_json::{Fault, FaultKind, POINTER_BYTES_MAX, parse, parse_tolerant};
 
 const DEPTH: u16 = 64;
 
@@ -17,6 +17,19 @@ fn check(text: impl AsRef<[u8]>, kind: FaultKind, offset: usize, pointer: &str) 
             let line = fault.to_string();
             assert!(line.contains(&format!("at byte {offset}")), "{line}");
             assert!(line.len() < 1000 && !line.chars().any(char::is_control), "{line}");
+            tolerant(text, &fault);
+        }
+    }
+}
+
+/// A tolerant reading stops at the same fault, or notes it and reads on to the end.
+fn tolerant(text: &[u8], fault: &Fault) {
+    match parse_tolerant(text, DEPTH) {
+        Err(other) => assert!(other == *fault || !fault.is_syntax(), "{other} for {fault}"),
+        Ok(document) => {
+            assert!(!fault.is_syntax(), "{fault}");
+            let noted: Vec<Fault> = document.root().refusals().map(|r| r.fault()).collect();
+            assert!(noted.contains(fault), "{noted:?} lacks {fault:?}");
         }
     }
 }
