@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::scan::plain;
+
 /// The characters of a string literal that the reader accepted, quotes included in `literal`.
 /// Where a tolerant reader let NUL or half of a surrogate pair pass, there is U+FFFD.
 pub(crate) fn unescape(literal: &str, escaped: bool) -> Cow<'_, str> {
@@ -53,25 +55,40 @@ fn unescape_one<'a>(escape: &'a str, characters: &mut String) -> &'a str {
 /// Appends the canonical literal of a string: the shortest escapes, and only where RFC 8259
 /// asks for one (the form of RFC 8785).
 pub(crate) fn write_string(characters: &str, out: &mut Vec<u8>) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
     out.push(b'"');
-    for &byte in characters.as_bytes() {
-        match byte {
-            b'"' => out.extend(b"\\\""),
-            b'\\' => out.extend(b"\\\\"),
-            0x08 => out.extend(b"\\b"),
-            0x09 => out.extend(b"\\t"),
-            0x0a => out.extend(b"\\n"),
-            0x0c => out.extend(b"\\f"),
-            0x0d => out.extend(b"\\r"),
-            0x00..0x20 => {
-                out.extend(b"\\u00");
-                for digit in [byte >> 4, byte & 15] {
-                    out.extend(HEX.get(usize::from(digit)));
-                }
-            }
-            _ => out.push(byte),
-        }
+    let mut rest = characters.as_bytes();
+    // Most strings are one run without escapes, copied at once.
+    while let Some((run, byte, behind)) = split_at_special(rest) {
+        out.extend_from_slice(run);
+        write_escape(byte, out);
+        rest = behind;
     }
+    out.extend_from_slice(rest);
     out.push(b'"');
+}
+
+fn split_at_special(bytes: &[u8]) -> Option<(&[u8], u8, &[u8])> {
+    let (run, rest) = bytes.split_at_checked(plain(bytes, 0))?;
+    let (byte, behind) = rest.split_first()?;
+    Some((run, *byte, behind))
+}
+
+fn write_escape(byte: u8, out: &mut Vec<u8>) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let letter = match byte {
+        0x08 => b'b',
+        0x09 => b't',
+        0x0a => b'n',
+        0x0c => b'f',
+        0x0d => b'r',
+        0x00..0x20 => {
+            out.extend(b"\\u00");
+            for digit in [byte >> 4, byte & 15] {
+                out.extend(HEX.get(usize::from(digit)));
+            }
+            return;
+        }
+        same => same,
+    };
+    out.extend([b'\\', letter]);
 }

@@ -1,6 +1,7 @@
 //! Finding a member that appears twice in one object.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use crate::value::Node;
 
@@ -15,28 +16,28 @@ pub(crate) fn duplicate(text: &str, nodes: &[Node], members: usize) -> Option<u3
     for (count, (index, name)) in names(nodes, members).enumerate() {
         let raw = name.raw(text);
         let (Some(before), false) = (known.get(..count), name.escaped) else {
-            return duplicate_sorted(text, nodes, members);
+            return duplicate_hashed(text, nodes, members);
         };
         if before.contains(&raw) {
             return Some(index);
         }
         match known.get_mut(count) {
             Some(place) => *place = raw,
-            None => return duplicate_sorted(text, nodes, members),
+            None => return duplicate_hashed(text, nodes, members),
         }
     }
     None
 }
 
-/// The same for any number of names and for escaped ones. Sorting cannot be attacked by chosen
-/// names, as a hash could.
+/// The same for any number of names and for escaped ones. The standard hash has a random key, so
+/// chosen names cannot make it slow.
 #[cold]
-fn duplicate_sorted(text: &str, nodes: &[Node], members: usize) -> Option<u32> {
-    let mut sorted: Vec<(Cow<'_, str>, u32)> =
-        names(nodes, members).map(|(index, name)| (name.characters(text), index)).collect();
-    sorted.sort_unstable();
-    let pairs = sorted.iter().zip(sorted.iter().skip(1));
-    pairs.filter(|(first, second)| first.0 == second.0).map(|(_, second)| second.1).min()
+fn duplicate_hashed(text: &str, nodes: &[Node], members: usize) -> Option<u32> {
+    let count = names(nodes, members).count();
+    let mut known: HashSet<Cow<'_, str>> = HashSet::with_capacity(count);
+    names(nodes, members)
+        .find(|(_, name)| !known.insert(name.characters(text)))
+        .map(|(index, _)| index)
 }
 
 /// Every name of the object, with its index.

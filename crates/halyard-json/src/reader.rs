@@ -16,8 +16,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Reads a text that must be exactly one JSON value, with white space around it at most.
 ///
 /// `depth_max` is how many arrays and objects may be nested: 0 admits scalars only; above
-/// [`DEPTH_LIMIT`] it counts as that. Time and memory are linear in the length (for an object
-/// of more than 16 members, with the logarithm of their number).
+/// [`DEPTH_LIMIT`] it counts as that. Time and memory are linear in the length; memory is 16
+/// bytes for each value and each name, and while the names of an object of more than 16 members
+/// are compared, about 32 for each of them.
 ///
 /// # Errors
 ///

@@ -82,7 +82,7 @@ pub(crate) fn string(
 
 /// Skips the bytes that mean themselves in a string, eight at a time.
 #[inline]
-fn plain(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn plain(bytes: &[u8], mut at: usize) -> usize {
     while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let found = special(u64::from_le_bytes(*eight));
         if found != 0 {
