@@ -13,9 +13,13 @@ const RUN: Duration = Duration::from_millis(700);
 
 fn main() {
     let job = |n: usize| {
-        format!(
-            r#"{{"task":"billing.charge","queue":"billing","priority":5,"idempotency_key":"invoice-{n:06}","payload":{{"invoice_id":"inv_{n:08}","customer":"cus_9s8d7f6g5h","amount_cents":{n},"currency":"EUR","lines":[{{"sku":"pro-seat","n":3}}],"note":"Grüße, thank you"}}}}"#
-        )
+        let lines = r#"[{"sku":"pro-seat","n":3}],"note":"Grüße, thank you""#;
+        let payload = format!(
+            r#"{{"invoice_id":"inv_{n:08}","customer":"cus_9s8d7f6g5h","amount_cents":{n},{}}}"#,
+            format_args!(r#""currency":"EUR","lines":{lines}"#),
+        );
+        let control = r#""task":"billing.charge","queue":"billing","priority":5"#;
+        format!(r#"{{{control},"idempotency_key":"invoice-{n:06}","payload":{payload}}}"#)
     };
     let jobs: Vec<String> = (0..1000).map(job).collect();
     let flat: Vec<String> = (0..100_000).map(|n| format!("\"field{n}\":{n}")).collect();

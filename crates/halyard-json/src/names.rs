@@ -34,6 +34,9 @@ pub(crate) fn duplicate(text: &str, nodes: &[Node], members: usize) -> Option<u3
 #[cold]
 fn duplicate_hashed(text: &str, nodes: &[Node], members: usize) -> Option<u32> {
     let count = names(nodes, members).count();
+    if count < 2 {
+        return None;
+    }
     let mut known: HashSet<Cow<'_, str>> = HashSet::with_capacity(count);
     names(nodes, members)
         .find(|(_, name)| !known.insert(name.characters(text)))

@@ -101,6 +101,8 @@ fn refused_characters() {
         (r"x\uD83Dx", 1),
         (r"\uD800\n", 0),
         (r"\uD800A", 0),
+        (r"\uD800\uE000", 0),
+        (r"\uD800\uDBFF", 0),
         (r"\uD800\uD800\uDC00", 0),
         (r"\ud800\u0000", 0),
         (r"\uD834\uDD1E\uDD1E", 12),
