@@ -23,11 +23,16 @@
 //! To add a call: write its file with request, answer, `Received` and `read`; name it in the table
 //! of `tests/schema.rs`, which proves that reader and schema agree.
 
+pub mod body;
 pub mod events;
+mod excerpt;
+pub mod faults;
+mod fields;
 pub mod health;
 pub mod job;
 pub mod jobs;
 pub mod keys;
+mod place;
 pub mod problem;
 pub mod queues;
 pub mod state;
@@ -37,4 +42,6 @@ pub mod timestamp;
 pub mod version;
 pub mod workers;
 
+pub use body::Body;
+pub use faults::Faults;
 pub use timestamp::Timestamp;

@@ -135,10 +135,10 @@ pub enum TimestampFault {
     #[error("must end with an offset from UTC, Z or +hh:mm, of less than 24 hours")]
     Offset,
     /// The month is not 01 to 12, or it has no such day.
-    #[error("names a day that no calendar has")]
+    #[error("must be a day that the calendar has")]
     Day,
     /// Hour, minute or second does not exist.
-    #[error("names a time of day that no clock shows: 00:00:00 to 23:59:59, no leap seconds")]
+    #[error("must have a time of day from 00:00:00 to 23:59:59, without leap seconds")]
     TimeOfDay,
     /// The instant, in UTC, is outside the years 0000 to 9999.
     #[error("must lie within the years 0000 to 9999 in UTC")]

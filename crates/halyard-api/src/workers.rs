@@ -1,9 +1,13 @@
 //! `GET /v1/workers`: who is alive and what they handle.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::Timestamp;
+use crate::faults::Faults;
+use crate::fields::{Field, Unknown, object};
 
 /// How a worker names itself in its calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -49,4 +53,33 @@ pub struct Worker {
 pub struct WorkersAnswer {
     /// The workers.
     pub data: Vec<Worker>,
+}
+
+/// A [`WorkerIdentity`] that arrived.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Received<'v> {
+    /// Its id.
+    pub id: Cow<'v, str>,
+    /// Its name for people.
+    pub name: Option<Cow<'v, str>>,
+    /// Its client library.
+    pub sdk: Option<Cow<'v, str>>,
+}
+
+/// Reads the member `worker` of a claim or a heartbeat.
+pub(crate) fn read<'v>(field: Field<'_, 'v>, faults: &mut Faults) -> Option<Received<'v>> {
+    let worker = field.any()?;
+    let mut got = Received::default();
+    let mut id = None;
+    object(worker, &field.place(), faults, Unknown::Ignored, |field, faults| {
+        match field.name {
+            "id" => id = field.text(faults),
+            "name" => got.name = field.text(faults),
+            "sdk" => got.sdk = field.text(faults),
+            _ => return false,
+        }
+        true
+    });
+    got.id = faults.required(id, worker, &field.place(), "id");
+    Some(got)
 }

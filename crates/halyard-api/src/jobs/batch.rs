@@ -4,14 +4,18 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::jobs::create::{CreateJob, CreatedJob};
+use crate::body::{Body, ELEMENTS_MAX};
+use crate::faults::Faults;
+use crate::fields::{Unknown, array, object};
+use crate::jobs::create::{self, CreateJob, CreatedJob};
+use crate::place::Place;
 use crate::problem::Problem;
 
 /// The jobs to create.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 pub struct CreateBatch {
-    /// One to 1,000 jobs.
-    #[schema(min_items = 1, max_items = 1000)]
+    /// Up to 1,000 jobs.
+    #[schema(max_items = 1000)]
     pub jobs: Vec<CreateJob>,
 }
 
@@ -35,4 +39,40 @@ pub struct BatchResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<Problem>)]
     pub error: Option<Box<Problem>>,
+}
+
+/// A [`CreateBatch`] that arrived.
+#[derive(Clone, Debug, Default)]
+pub struct Received<'v> {
+    /// The jobs, in the order of the request.
+    pub jobs: Vec<create::Received<'v>>,
+}
+
+/// Reads the body of a batch.
+///
+/// # Errors
+///
+/// Everything that is wrong with its shape, with a pointer to every bad item.
+pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
+    let mut faults = Faults::default();
+    let (root, place) = (body.root(), Place::Body);
+    let mut jobs = None;
+    object(root, &place, &mut faults, Unknown::Refused(&["jobs"]), |field, faults| {
+        let known = field.name == "jobs";
+        if let (true, Some(value)) = (known, field.any()) {
+            let mut items = Vec::with_capacity(value.len().min(ELEMENTS_MAX));
+            array(value, &field.place(), faults, |item, place, faults| {
+                faults.next_item();
+                items.push(create::read_item(item, place, faults));
+            });
+            faults.next_item();
+            jobs = Some(items);
+        }
+        known
+    });
+    let jobs = faults.required(jobs, root, &place, "jobs");
+    if faults.is_empty() {
+        faults.accepts(&place, root);
+    }
+    faults.or(Received { jobs })
 }

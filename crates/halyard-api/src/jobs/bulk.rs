@@ -1,11 +1,16 @@
 //! `POST /v1/jobs/bulk`: one action on up to 1,000 jobs, each judged by itself.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::body::{Body, ELEMENTS_MAX};
+use crate::faults::Faults;
+use crate::fields::{Field, Unknown, object};
 use crate::job::Job;
+use crate::place::Place;
 use crate::problem::Problem;
 use crate::state::BulkAction;
 
@@ -14,8 +19,8 @@ use crate::state::BulkAction;
 pub struct Bulk {
     /// What to do.
     pub action: BulkAction,
-    /// The jobs, one to 1,000.
-    #[schema(min_items = 1, max_items = 1000)]
+    /// The jobs, up to 1,000.
+    #[schema(max_items = 1000)]
     pub ids: Vec<String>,
     /// For a retry: the life of each job that the caller saw, by id.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,4 +49,65 @@ pub struct BulkResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<Problem>)]
     pub error: Option<Box<Problem>>,
+}
+
+/// A [`Bulk`] that arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received<'v> {
+    /// What to do.
+    pub action: BulkAction,
+    /// The jobs, in the order of the request.
+    pub ids: Vec<Cow<'v, str>>,
+    /// The life of each job that the caller saw; it may name jobs that `ids` does not.
+    pub lives: BTreeMap<Cow<'v, str>, i64>,
+}
+
+/// Reads the body of a bulk call.
+///
+/// # Errors
+///
+/// Everything that is wrong with its shape.
+pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
+    const MEMBERS: &[&str] = &["action", "ids", "lives"];
+    let mut faults = Faults::default();
+    let (root, place) = (body.root(), Place::Body);
+    let (mut action, mut ids, mut lives) = (None, None, None);
+    faults.accepts(&place, root);
+    object(root, &place, &mut faults, Unknown::Refused(MEMBERS), |field, faults| {
+        match field.name {
+            "action" => action = field.word(faults, BulkAction::WORDS, BulkAction::from_word),
+            "ids" => ids = field.texts(faults),
+            "lives" => lives = read_lives(field, faults),
+            _ => return false,
+        }
+        true
+    });
+    if action.is_none() {
+        faults.required(None::<()>, root, &place, "action");
+    }
+    let ids = faults.required(ids, root, &place, "ids");
+    match action {
+        Some(action) => faults.or(Received { action, ids, lives: lives.unwrap_or_default() }),
+        None => Err(faults),
+    }
+}
+
+fn read_lives<'v>(
+    field: Field<'_, 'v>,
+    faults: &mut Faults,
+) -> Option<BTreeMap<Cow<'v, str>, i64>> {
+    let lives = field.any()?;
+    if lives.members().nth(ELEMENTS_MAX).is_some() {
+        let rule = format!("have at most {ELEMENTS_MAX} members");
+        faults.invalid(&field.place(), lives, &rule);
+        return None;
+    }
+    let mut got = BTreeMap::new();
+    object(lives, &field.place(), faults, Unknown::Ignored, |life, faults| {
+        if let Some(number) = life.integer(faults) {
+            got.insert(Cow::Owned(life.name.to_owned()), number);
+        }
+        true
+    });
+    Some(got)
 }

@@ -1,10 +1,17 @@
 //! `POST /v1/jobs/{id}/checkpoints`: a marker, with or without a value, durable before the answer.
 
+use std::borrow::Cow;
+
+use halyard_json::Value;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::Timestamp;
+use crate::body::Body;
+use crate::faults::Faults;
+use crate::fields::{Unknown, object};
+use crate::place::Place;
 
 /// The checkpoint to write.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -38,4 +45,39 @@ pub struct CheckpointAnswer {
     pub created_at: Timestamp,
     /// Whether the job was asked to stop.
     pub cancel_requested: bool,
+}
+
+/// A [`WriteCheckpoint`] that arrived.
+#[derive(Clone, Debug, Default)]
+pub struct Received<'v> {
+    /// The token of the start that writes it.
+    pub token: Cow<'v, str>,
+    /// Its name.
+    pub name: Cow<'v, str>,
+    /// Its value, as bytes of the body.
+    pub value: Option<Value<'v>>,
+}
+
+/// Reads the body of a checkpoint.
+///
+/// # Errors
+///
+/// Everything that is wrong with its shape.
+pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
+    let mut faults = Faults::default();
+    let (root, place) = (body.root(), Place::Body);
+    let (mut token, mut name, mut value) = (None, None, None);
+    faults.accepts(&place, root);
+    object(root, &place, &mut faults, Unknown::Ignored, |field, faults| {
+        match field.name {
+            "token" => token = field.text(faults),
+            "name" => name = field.text(faults),
+            "value" => value = field.any(),
+            _ => return false,
+        }
+        true
+    });
+    let token = faults.required(token, root, &place, "token");
+    let name = faults.required(name, root, &place, "name");
+    faults.or(Received { token, name, value })
 }

@@ -1,12 +1,18 @@
 //! `POST /v1/jobs/claim`: jobs to run, each under a lease.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::Timestamp;
+use crate::body::Body;
+use crate::faults::Faults;
+use crate::fields::{Unknown, object};
 use crate::job::{Backoff, Checkpoint, job_object};
-use crate::workers::WorkerIdentity;
+use crate::place::Place;
+use crate::workers::{self, WorkerIdentity};
 
 /// Who claims, and what.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -75,4 +81,55 @@ pub struct Lease {
     pub deadline: Timestamp,
     /// The same in milliseconds, counted from the moment the call was sent.
     pub deadline_in_ms: i64,
+}
+
+/// A [`Claim`] that arrived.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Received<'v> {
+    /// Who claims.
+    pub worker: workers::Received<'v>,
+    /// The queues to claim from; at least one.
+    pub queues: Vec<Cow<'v, str>>,
+    /// The tasks to claim, at least one; `None` for all.
+    pub tasks: Option<Vec<Cow<'v, str>>>,
+    /// How many jobs at most.
+    pub max: Option<i64>,
+    /// How long to wait for a job, in milliseconds.
+    pub wait_ms: Option<i64>,
+    /// How long a lease lasts without a heartbeat, in milliseconds.
+    pub lease_ms: Option<i64>,
+    /// The name of this claim.
+    pub claim_id: Option<Cow<'v, str>>,
+    /// Whether it is sent again.
+    pub repeat: bool,
+}
+
+/// Reads the body of a claim.
+///
+/// # Errors
+///
+/// Everything that is wrong with its shape.
+pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
+    let mut faults = Faults::default();
+    let (root, place) = (body.root(), Place::Body);
+    let mut got = Received::default();
+    let (mut worker, mut queues) = (None, None);
+    faults.accepts(&place, root);
+    object(root, &place, &mut faults, Unknown::Ignored, |field, faults| {
+        match field.name {
+            "worker" => worker = workers::read(field, faults),
+            "queues" => queues = field.texts_some(faults),
+            "tasks" => got.tasks = field.texts_some(faults),
+            "max" => got.max = field.integer(faults),
+            "wait_ms" => got.wait_ms = field.integer_cut(faults),
+            "lease_ms" => got.lease_ms = field.integer(faults),
+            "claim_id" => got.claim_id = field.text(faults),
+            "repeat" => got.repeat = field.boolean(faults).unwrap_or_default(),
+            _ => return false,
+        }
+        true
+    });
+    got.worker = faults.required(worker, root, &place, "worker");
+    got.queues = faults.required(queues, root, &place, "queues");
+    faults.or(got)
 }

@@ -1,11 +1,18 @@
 //! `POST /v1/jobs`: one job, or the one that its key already has.
 
+use std::borrow::Cow;
+
+use halyard_json::Value;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::Timestamp;
+use crate::body::Body;
+use crate::faults::Faults;
+use crate::fields::{Field, Unknown, object};
 use crate::job::job_object_more;
+use crate::place::Place;
 use crate::state::IfFailed;
 
 /// The job to create. Everything but `task` may be left out.
@@ -119,4 +126,134 @@ job_object_more! {
         #[schema(required = false)]
         pub purged: bool,
     }
+}
+
+/// A [`CreateJob`] that arrived: its shape is right, its values are not judged yet. What was left
+/// out or `null` is `None`.
+#[derive(Clone, Debug, Default)]
+pub struct Received<'v> {
+    /// The task.
+    pub task: Cow<'v, str>,
+    /// The queue.
+    pub queue: Option<Cow<'v, str>>,
+    /// The payload, as bytes of the body.
+    pub payload: Option<Value<'v>>,
+    /// The key.
+    pub idempotency_key: Option<Cow<'v, str>>,
+    /// What a duplicate gets.
+    pub if_failed: Option<IfFailed>,
+    /// How long the key lives after the job finished, in milliseconds.
+    pub idempotency_ttl_ms: Option<i64>,
+    /// The client-made id.
+    pub id: Option<Cow<'v, str>>,
+    /// When it is due; never beside `delay_ms`.
+    pub run_at: Option<Timestamp>,
+    /// In how many milliseconds it is due; never beside `run_at`.
+    pub delay_ms: Option<i64>,
+    /// The priority.
+    pub priority: Option<i64>,
+    /// Attempts a life may use.
+    pub max_attempts: Option<i64>,
+    /// Crashes in a row that fail the job.
+    pub max_crashes: Option<i64>,
+    /// How long one start may take, in milliseconds.
+    pub timeout_ms: Option<i64>,
+    /// How long it waits between attempts.
+    pub backoff: Option<CreateBackoff>,
+    /// The tags.
+    pub tags: Option<Vec<Cow<'v, str>>>,
+    /// The W3C trace context.
+    pub traceparent: Option<Cow<'v, str>>,
+}
+
+/// Reads the body of a create.
+///
+/// # Errors
+///
+/// Everything that is wrong with its shape.
+pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
+    let mut faults = Faults::default();
+    let received = read_item(body.root(), &Place::Body, &mut faults);
+    faults.or(received)
+}
+
+const MEMBERS: &[&str] = &[
+    "task",
+    "queue",
+    "payload",
+    "idempotency_key",
+    "if_failed",
+    "idempotency_ttl_ms",
+    "id",
+    "run_at",
+    "delay_ms",
+    "priority",
+    "max_attempts",
+    "max_crashes",
+    "timeout_ms",
+    "backoff",
+    "tags",
+    "traceparent",
+];
+
+/// Reads the create at `place`, which is the body or an item of a batch.
+pub(crate) fn read_item<'v>(
+    value: Value<'v>,
+    place: &Place<'_>,
+    faults: &mut Faults,
+) -> Received<'v> {
+    let mut got = Received::default();
+    if !faults.accepts(place, value) {
+        return got;
+    }
+    let mut task = None;
+    object(value, place, faults, Unknown::Refused(MEMBERS), |field, faults| {
+        match field.name {
+            "task" => task = field.text(faults),
+            "queue" => got.queue = field.text(faults),
+            "payload" => got.payload = field.any(),
+            "idempotency_key" => got.idempotency_key = field.text(faults),
+            "if_failed" => {
+                got.if_failed = field.word(faults, IfFailed::WORDS, IfFailed::from_word);
+            }
+            "idempotency_ttl_ms" => got.idempotency_ttl_ms = field.integer(faults),
+            "id" => got.id = field.text(faults),
+            "run_at" => got.run_at = field.time(faults),
+            "delay_ms" => got.delay_ms = field.integer(faults),
+            "priority" => got.priority = field.integer(faults),
+            "max_attempts" => got.max_attempts = field.integer(faults),
+            "max_crashes" => got.max_crashes = field.integer(faults),
+            "timeout_ms" => got.timeout_ms = field.integer(faults),
+            "backoff" => got.backoff = read_backoff(field, faults),
+            "tags" => got.tags = field.texts(faults),
+            "traceparent" => got.traceparent = field.text(faults),
+            _ => return false,
+        }
+        true
+    });
+    got.task = faults.required(task, value, place, "task");
+    if let (Some(_), Some(delay)) = (got.run_at, value.member("delay_ms"))
+        && !delay.is_null()
+    {
+        faults.invalid(&Place::Member(place, "delay_ms"), delay, "be left out beside run_at");
+    }
+    got
+}
+
+const BACKOFF_MEMBERS: &[&str] = &["initial_ms", "factor", "max_ms", "jitter"];
+
+fn read_backoff(field: Field<'_, '_>, faults: &mut Faults) -> Option<CreateBackoff> {
+    let mut got = CreateBackoff::default();
+    let unknown = Unknown::Refused(BACKOFF_MEMBERS);
+    object(field.any()?, &field.place(), faults, unknown, |field, faults| {
+        match field.name {
+            "initial_ms" => got.initial_ms = field.integer(faults),
+            "factor" => got.factor = field.number(faults),
+            "max_ms" => got.max_ms = field.integer(faults),
+            "jitter" => got.jitter = field.number(faults),
+            _ => return false,
+        }
+        true
+    });
+    Some(got)
 }

@@ -1,11 +1,18 @@
 //! `POST /v1/jobs/heartbeat`: the leases that a worker still holds, all in one call.
 
+use std::borrow::Cow;
+
+use halyard_json::Value;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::Timestamp;
+use crate::body::Body;
+use crate::faults::Faults;
+use crate::fields::{Unknown, array, object};
+use crate::place::Place;
 use crate::state::word_list;
-use crate::workers::WorkerIdentity;
+use crate::workers::{self, WorkerIdentity};
 
 /// Who is alive, and what it holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -66,4 +73,75 @@ pub struct HeartbeatResult {
     pub expires_in_ms: Option<i64>,
     /// Whether the job was asked to stop.
     pub cancel_requested: bool,
+}
+
+/// A [`Heartbeat`] that arrived.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Received<'v> {
+    /// Who is alive.
+    pub worker: workers::Received<'v>,
+    /// What it holds, in the order of the request.
+    pub leases: Vec<ReceivedLease<'v>>,
+    /// How long each lease shall last from now, in milliseconds.
+    pub lease_ms: Option<i64>,
+    /// Whether the worker is shutting down.
+    pub draining: bool,
+}
+
+/// A [`HeldLease`] that arrived.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReceivedLease<'v> {
+    /// The job.
+    pub id: Cow<'v, str>,
+    /// The token of its claim.
+    pub token: Cow<'v, str>,
+}
+
+/// Reads the body of a heartbeat.
+///
+/// # Errors
+///
+/// Everything that is wrong with its shape.
+pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
+    let mut faults = Faults::default();
+    let (root, place) = (body.root(), Place::Body);
+    let mut got = Received::default();
+    let mut worker = None;
+    faults.accepts(&place, root);
+    object(root, &place, &mut faults, Unknown::Ignored, |field, faults| {
+        match field.name {
+            "worker" => worker = workers::read(field, faults),
+            "leases" => {
+                if let Some(leases) = field.any() {
+                    array(leases, &field.place(), faults, |lease, place, faults| {
+                        faults.next_item();
+                        got.leases.push(read_lease(lease, place, faults));
+                    });
+                    faults.next_item();
+                }
+            }
+            "lease_ms" => got.lease_ms = field.integer(faults),
+            "draining" => got.draining = field.boolean(faults).unwrap_or_default(),
+            _ => return false,
+        }
+        true
+    });
+    got.worker = faults.required(worker, root, &place, "worker");
+    faults.or(got)
+}
+
+fn read_lease<'v>(value: Value<'v>, place: &Place<'_>, faults: &mut Faults) -> ReceivedLease<'v> {
+    let (mut id, mut token) = (None, None);
+    object(value, place, faults, Unknown::Ignored, |field, faults| {
+        match field.name {
+            "id" => id = field.text(faults),
+            "token" => token = field.text(faults),
+            _ => return false,
+        }
+        true
+    });
+    ReceivedLease {
+        id: faults.required(id, value, place, "id"),
+        token: faults.required(token, value, place, "token"),
+    }
 }
