@@ -310,17 +310,19 @@ impl<'a> Reader<'a> {
     /// The pointer of the child at index `child` of the innermost open container, or of that
     /// container.
     fn pointer(&self, child: Option<u32>) -> String {
-        let mut tokens = Vec::new();
+        let mut steps = Vec::new();
         let mut open = self.open;
         let mut child = child;
         while let Some(container) = self.nodes.get(open as usize) {
             if let Some(child) = child {
-                tokens.push(self.token(container.kind, open, child));
+                steps.push((container.kind, open, child));
             }
             child = Some(open);
             open = container.after;
         }
-        pointer::join(tokens.into_iter().rev())
+        // A tolerant reader may stand millions deep; only tokens that fit are made.
+        let outermost_first = steps.into_iter().rev();
+        pointer::join(outermost_first.map(|(kind, open, child)| self.token(kind, open, child)))
     }
 
     /// The name or the place of the value at index `child` in the container at index `open`.

@@ -61,3 +61,11 @@ fn any_depth_is_read_to_its_end() {
     let pointers: Vec<_> = document.root().refusals().map(|r| r.fault().pointer).collect();
     assert_eq!(pointers, ["/a/0/0/0", "/b"]);
 }
+
+#[test]
+fn a_fault_at_any_depth_has_a_short_pointer() {
+    let text = "[".repeat(1_000_000);
+    let fault = parse_tolerant(text.as_bytes(), DEPTH).map(|_| ()).unwrap_err();
+    assert!(fault.is_syntax(), "{fault}");
+    assert_eq!((fault.offset, fault.pointer), (1_000_000, "/0".repeat(512)));
+}
