@@ -14,8 +14,8 @@
 //! Absent on purpose: waiting by sleeping. [`until`] waits for a condition, with a deadline that is
 //! generous enough for a busy machine.
 
-// pub mod checker;
-// pub mod history;
+pub mod checker;
+pub mod history;
 pub mod ids;
 pub mod server;
 pub mod wire;

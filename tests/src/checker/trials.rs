@@ -1,0 +1,473 @@
+//! The checker on trial: a made-up history in which all promises are kept passes, and each way of
+//! breaking one is found.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::{Ending, check, explain};
+use crate::history::{Call, Entry, History, Lease, Moment, NewJob, Outcome, Reply, Report};
+
+/// A history in the making. Each call has a label, by which a trial finds and changes it.
+#[derive(Default)]
+struct Story {
+    history: History,
+    ending: Ending,
+    labels: BTreeMap<&'static str, usize>,
+    clock: Moment,
+}
+
+impl Story {
+    /// A call of 1 ms, 10 ms after the one before.
+    fn call(&mut self, label: &'static str, call: Call, status: u16, body: Value) {
+        self.clock += 10_000;
+        let (sent, done) = (self.clock, self.clock + 1_000);
+        let reply = Reply::Got { status, body };
+        self.labels.insert(label, self.history.entries.len());
+        self.history.entries.push(Entry { client: 0, sent, done, call, reply });
+    }
+
+    fn entry(&mut self, label: &str) -> &mut Entry {
+        &mut self.history.entries[self.labels[label]]
+    }
+
+    fn body(&mut self, label: &str) -> &mut Value {
+        match &mut self.entry(label).reply {
+            Reply::Got { body, .. } => body,
+            other => panic!("{label} has no answer: {other:?}"),
+        }
+    }
+
+    fn last(&mut self, job: &str) -> &mut Value {
+        self.ending.jobs.get_mut(job).unwrap()
+    }
+
+    /// Sends a copy of a call again now, with this answer.
+    fn again(&mut self, label: &'static str, of: &str, status: u16, body: Value) {
+        let call = self.entry(of).call.clone();
+        self.call(label, call, status, body);
+    }
+
+    fn rules(&self) -> Vec<&'static str> {
+        check(&self.history, &self.ending).into_iter().map(|one| one.rule).collect()
+    }
+}
+
+fn new_job(id: Option<&str>, key: Option<&str>, payload: Value) -> NewJob {
+    NewJob {
+        task: "t".into(),
+        id: id.map(str::to_owned),
+        key: key.map(str::to_owned),
+        payload,
+        options: Map::new(),
+    }
+}
+
+fn job(id: &str, key: Option<&str>, payload: &Value, state: &str, life: u64, starts: u64) -> Value {
+    json!({
+        "id": id, "task": "t", "idempotency_key": key, "payload": payload, "state": state,
+        "life": life, "starts": starts, "attempt": starts, "max_attempts": 3, "crashes": 0,
+        "max_crashes": 5, "result": null, "cancel_requested": false,
+    })
+}
+
+fn claim(id: &str, max: usize, repeat: bool) -> Call {
+    let (worker, claim_id) = ("w".to_owned(), id.to_owned());
+    Call::Claim { worker, claim_id, repeat, max, lease_ms: 5000 }
+}
+
+fn given(mut job: Value, token: &str, checkpoints: Value) -> Value {
+    job["lease"] = json!({"token": token, "expires_in_ms": 5000, "deadline_in_ms": 60000});
+    job["checkpoints"] = checkpoints;
+    json!({ "jobs": [job] })
+}
+
+fn lease(job: &str, token: &str) -> Lease {
+    Lease { job: job.into(), token: token.into() }
+}
+
+fn finish(job: &str, token: &str, outcome: Outcome) -> Call {
+    Call::Finish(vec![Report { lease: lease(job, token), outcome }])
+}
+
+fn told(job: &str, status: &str, state: &str, repeated: bool) -> Value {
+    json!({"results": [{"id": job, "status": status, "state": state, "repeated": repeated}]})
+}
+
+fn mark(job: &str, token: &str, name: &str, value: Value) -> Call {
+    Call::Checkpoint { lease: lease(job, token), name: name.into(), value }
+}
+
+fn beat(job: &str, token: &str) -> Call {
+    Call::Heartbeat { worker: "w".into(), leases: vec![lease(job, token)], lease_ms: 5000 }
+}
+
+fn beaten(job: &str, status: &str) -> Value {
+    json!({"results": [{"id": job, "status": status, "expires_in_ms": 5000}]})
+}
+
+fn attempt(start: u64, life: u64, state: &str) -> Value {
+    json!({"start": start, "life": life, "attempt": start, "state": state})
+}
+
+fn ended(mut job: Value, result: Value, checkpoints: Value, attempts: Vec<Value>) -> Value {
+    job["result"] = result;
+    job["checkpoints"] = checkpoints;
+    job["attempts_total"] = json!(attempts.len());
+    job["attempts"] = json!(attempts);
+    job
+}
+
+fn in_life(mut job: Value, attempt: u64) -> Value {
+    job["attempt"] = json!(attempt);
+    job
+}
+
+/// Three jobs: `a` fails once and completes, `k` has a key and is asked for three times, `c` is
+/// cancelled, retried by hand and completed.
+fn good() -> Story {
+    let mut story = Story::default();
+    let (pa, pk, pc) = (json!({"n": 1}), json!({"n": 2}), json!({"n": 3}));
+    let saved = json!([{"name": "s", "value": 7, "life": 1, "attempt": 1, "start": 1}]);
+
+    let make_a = Call::Create(new_job(Some("a"), None, pa.clone()));
+    story.call("make a", make_a, 201, job("a", None, &pa, "queued", 1, 0));
+    let keyed = new_job(None, Some("key"), pk.clone());
+    let k = |state: &str, starts| job("k", Some("key"), &pk, state, 1, starts);
+    story.call("make k", Call::Create(keyed.clone()), 201, k("queued", 0));
+    story.call("same k", Call::Create(keyed.clone()), 200, k("queued", 0));
+    let other = new_job(None, Some("key"), json!({"n": 9}));
+    story.call("other k", Call::Create(other), 422, json!({"code": "idempotency_key_reused"}));
+    let batch = Call::Batch(vec![new_job(Some("c"), None, pc.clone()), keyed]);
+    let c = |state: &str, life, starts| job("c", None, &pc, state, life, starts);
+    let results = json!({"results": [
+        {"status": 201, "job": c("queued", 1, 0)}, {"status": 200, "job": k("queued", 0)},
+    ]});
+    story.call("batch", batch, 200, results);
+
+    let a = |state: &str, starts| job("a", None, &pa, state, 1, starts);
+    story.call("claim a1", claim("c1", 1, false), 200, given(a("running", 1), "ta1", json!([])));
+    story.call("again a1", claim("c1", 1, true), 200, given(a("running", 1), "ta1", json!([])));
+    let written = json!({"name": "s", "value": 7, "life": 1, "attempt": 1, "start": 1});
+    story.call("mark", mark("a", "ta1", "s", json!(7)), 201, written.clone());
+    story.call("same mark", mark("a", "ta1", "s", json!(7)), 200, written);
+    story.call("beat", beat("a", "ta1"), 200, beaten("a", "ok"));
+    let fail = || finish("a", "ta1", Outcome::Failed { retryable: true });
+    story.call("fail", fail(), 200, told("a", "ok", "retrying", false));
+    story.call(
+        "claim a2",
+        claim("c2", 1, false),
+        200,
+        given(a("running", 2), "ta2", saved.clone()),
+    );
+    story.call("late fail", fail(), 200, told("a", "ok", "running", true));
+    story.call("late beat", beat("a", "ta1"), 200, beaten("a", "lease_lost"));
+    let late = mark("a", "ta1", "z", json!(1));
+    story.call("late mark", late, 409, json!({"code": "lease_lost"}));
+    let done = || finish("a", "ta2", Outcome::Completed(json!("ok")));
+    story.call("done", done(), 200, told("a", "ok", "completed", false));
+    story.call("done again", done(), 200, told("a", "ok", "completed", true));
+    let conflict = json!({"results": [
+        {"id": "a", "status": "conflict", "repeated": false, "recorded_outcome": "completed"},
+    ]});
+    story.call("otherwise", finish("a", "ta2", Outcome::Released), 200, conflict);
+
+    story.call("claim k", claim("c3", 1, false), 200, given(k("running", 1), "tk1", json!([])));
+    let stop = Call::Cancel { job: "k".into() };
+    let mut stopping = k("running", 1);
+    stopping["cancel_requested"] = json!(true);
+    story.call("stop k", stop, 200, stopping);
+    let cancelled = finish("k", "tk1", Outcome::Cancelled);
+    story.call("stopped k", cancelled, 200, told("k", "ok", "cancelled", false));
+
+    story.call("cancel c", Call::Cancel { job: "c".into() }, 200, c("cancelled", 1, 0));
+    let retry = Call::Retry { job: "c".into(), life: 1, fresh: false };
+    story.call("retry c", retry, 200, c("queued", 2, 0));
+    let c1 = in_life(c("running", 2, 1), 1);
+    story.call("claim c1", claim("c4", 1, false), 200, given(c1, "tc1", json!([])));
+    let done_c = finish("c", "tc1", Outcome::Completed(json!(3)));
+    story.call("done c", done_c, 200, told("c", "ok", "completed", false));
+    story.call("get a", Call::Get { job: "a".into() }, 200, a("completed", 2));
+
+    let two = vec![attempt(2, 1, "completed"), attempt(1, 1, "failed")];
+    let jobs = &mut story.ending.jobs;
+    jobs.insert("a".into(), ended(a("completed", 2), json!("ok"), saved, two));
+    let one = vec![attempt(1, 1, "cancelled")];
+    jobs.insert("k".into(), ended(k("cancelled", 1), json!(null), json!([]), one));
+    let one = vec![attempt(1, 2, "completed")];
+    jobs.insert("c".into(), ended(c("completed", 2, 1), json!(3), json!([]), one));
+    story
+}
+
+#[test]
+fn a_good_history_passes() {
+    let story = good();
+    let found = check(&story.history, &story.ending);
+    assert!(found.is_empty(), "{}", explain(&story.history, &story.ending, &found, 3));
+}
+
+/// Checks that the change is found and named by this rule.
+fn check_found(rule: &str, what: &str, change: fn(&mut Story)) {
+    let mut story = good();
+    change(&mut story);
+    let rules = story.rules();
+    assert!(rules.contains(&rule), "{what}: expected {rule}, found {rules:?}");
+}
+
+/// Checks that a change that a correct server may make is not taken for a fault.
+fn check_passes(what: &str, change: fn(&mut Story)) {
+    let mut story = good();
+    change(&mut story);
+    let found = check(&story.history, &story.ending);
+    let text = explain(&story.history, &story.ending, &found, 3);
+    assert!(found.is_empty(), "{what}: {text}");
+}
+
+/// A second start of `k`, given while the first one's lease surely lives.
+fn overlapping(story: &mut Story) {
+    let payload = json!({"n": 2});
+    let body = job("k", Some("key"), &payload, "running", 1, 2);
+    story.call("claim k2", claim("c9", 1, false), 200, given(body, "tk2", json!([])));
+    let end = story.history.entries.pop().unwrap();
+    let at = story.labels["stop k"];
+    let (sent, done) = (story.entry("claim k").done + 2_000, story.entry("claim k").done + 3_000);
+    story.history.entries.insert(at, Entry { sent, done, ..end });
+    story.last("k")["starts"] = json!(2);
+    story.last("k")["attempts_total"] = json!(2);
+    story.last("k")["attempt"] = json!(2);
+    story.last("k")["attempts"] = json!([attempt(2, 1, "lost"), attempt(1, 1, "cancelled")]);
+}
+
+#[test]
+fn broken_promises_about_creates_are_found() {
+    check_found("I1", "an acknowledged job is gone", |story| {
+        story.ending.jobs.remove("k");
+    });
+    check_found("I1", "an acknowledged job of a batch is gone", |story| {
+        story.ending.jobs.remove("c");
+    });
+    check_found("I1", "a deleted job is back", |story| {
+        story.call("delete", Call::Delete { job: "a".into() }, 204, Value::Null);
+    });
+    check_found("I6", "a payload has changed", |story| {
+        story.last("a")["payload"] = json!({"n": 1.5});
+    });
+    check_found("I6", "a job has another task", |story| story.last("a")["task"] = json!("u"));
+    check_found("I6", "a job has another id than its client made", |story| {
+        story.body("make a")["id"] = json!("c");
+    });
+    check_found("I6", "a job appears from nowhere", |story| {
+        let ghost = story.ending.jobs["a"].clone();
+        story.ending.jobs.insert("ghost".into(), ghost);
+    });
+    check_found("I6", "a keyed job appears that nobody asked for", |story| {
+        let mut ghost = story.ending.jobs["k"].clone();
+        ghost["idempotency_key"] = json!("other");
+        story.ending.jobs.insert("ghost".into(), ghost);
+    });
+    check_found("I3", "a key has two ids", |story| story.body("same k")["id"] = json!("a"));
+    check_found("I3", "a key is made twice", |story| {
+        let body = story.body("same k").clone();
+        story.entry("same k").reply = Reply::Got { status: 201, body };
+    });
+    check_found("I3", "a key is made never", |story| {
+        let body = story.body("make k").clone();
+        story.entry("make k").reply = Reply::Got { status: 200, body };
+    });
+    check_found("I4", "a key is held by two jobs", |story| {
+        let mut twin = story.ending.jobs["k"].clone();
+        twin["id"] = json!("k2");
+        story.ending.jobs.insert("k2".into(), twin);
+    });
+    check_found("I4", "an id is made twice", |story| {
+        let body = story.body("make a").clone();
+        story.again("make a again", "make a", 201, body);
+    });
+    check_found("I4", "a repeat under one id is refused", |story| {
+        story.again("make a again", "make a", 409, json!({"code": "id_taken"}));
+    });
+    check_found("I5", "equal payloads are refused", |story| {
+        story.entry("other k").call = story.entry("make k").call.clone();
+    });
+    check_found("I7", "a batch answers short", |story| {
+        story.body("batch")["results"].as_array_mut().unwrap().pop();
+    });
+}
+
+#[test]
+fn broken_promises_about_leases_are_found() {
+    check_found("I9", "two leases overlap", overlapping);
+    check_found("I10", "a stale token reports", |story| {
+        *story.body("late fail") = told("a", "ok", "running", false);
+    });
+    check_found("I10", "a stale token reports after its time", |story| {
+        story.entry("stopped k").sent += 30_000_000;
+        story.entry("stopped k").done += 30_000_000;
+    });
+    check_found("I10", "a stale token writes a checkpoint", |story| {
+        let body = json!({"name": "z", "value": 1, "life": 1, "attempt": 1, "start": 1});
+        story.entry("late mark").reply = Reply::Got { status: 201, body };
+    });
+    check_found("I10", "a start is recorded otherwise than it was told", |story| {
+        story.last("a")["attempts"][0]["state"] = json!("lost");
+    });
+    check_found("I10", "an ending is recorded that nobody reported", |story| {
+        story.entry("stopped k").reply = Reply::Unknown("cut".into());
+        story.last("k")["attempts"][0]["state"] = json!("completed");
+    });
+    check_found("I12", "a heartbeat revives a start", |story| {
+        *story.body("late beat") = beaten("a", "ok");
+    });
+    check_found("I13", "a report takes effect twice", |story| {
+        *story.body("done again") = told("a", "ok", "completed", false);
+    });
+    check_found("I13", "a repeated report is refused", |story| {
+        *story.body("done again") = told("a", "lease_lost", "completed", false);
+    });
+    check_found("I13", "another report is no conflict", |story| {
+        *story.body("otherwise") = told("a", "ok", "completed", true);
+    });
+    check_found("I13", "a conflict names another outcome", |story| {
+        story.body("otherwise")["results"][0]["recorded_outcome"] = json!("failed");
+    });
+    check_found("I13", "the first report is called a repeat", |story| {
+        *story.body("done c") = told("c", "ok", "completed", true);
+    });
+    check_found("I11", "a token is given twice", |story| {
+        story.body("claim a2")["jobs"][0]["lease"]["token"] = json!("ta1");
+    });
+    check_found("I11", "a token is given to two claims", |story| {
+        story.entry("again a1").call = claim("c7", 1, false);
+    });
+    check_found("I11", "a start number is given twice", |story| {
+        story.body("claim a2")["jobs"][0]["starts"] = json!(1);
+    });
+    check_found("I11", "start numbers fall", |story| {
+        story.body("claim a1")["jobs"][0]["starts"] = json!(3);
+        story.body("again a1")["jobs"][0]["starts"] = json!(3);
+    });
+    check_found("I11", "a start number is left out", |story| {
+        story.last("a")["attempts"][1]["start"] = json!(0);
+    });
+    check_found("I15", "a claim gives more than was asked for", |story| {
+        let more = story.body("claim k")["jobs"][0].clone();
+        story.body("claim a1")["jobs"].as_array_mut().unwrap().push(more);
+    });
+    check_found("I15", "a start that no answer gave", |story| {
+        story.body("claim k")["jobs"] = json!([]);
+    });
+    check_found("I16", "an attempt beyond the last", |story| {
+        story.body("claim a2")["jobs"][0]["attempt"] = json!(4);
+    });
+    check_found("I16", "a start that is not counted", |story| {
+        story.last("a")["attempt"] = json!(1);
+    });
+    check_found("P3", "a live token is refused", |story| {
+        *story.body("done c") = told("c", "lease_lost", "running", false);
+    });
+    check_found("P3", "a live heartbeat is refused", |story| {
+        *story.body("beat") = beaten("a", "lease_lost");
+    });
+    check_found("form", "an answer about another job", |story| {
+        story.body("done c")["results"][0]["id"] = json!("a");
+    });
+}
+
+#[test]
+fn broken_promises_about_lives_are_found() {
+    check_found("I2", "a life ends twice", |story| story.last("a")["state"] = json!("failed"));
+    check_found("I2", "a life goes on after its end", |story| {
+        story.body("get a")["state"] = json!("retrying");
+    });
+    check_found("I2", "a job is claimed after its end", |story| {
+        let body = job("a", None, &json!({"n": 1}), "running", 1, 3);
+        let saved = story.last("a")["checkpoints"].clone();
+        story.call("claim a3", claim("c8", 1, false), 200, given(body, "ta3", saved));
+    });
+    check_found("I8", "a life falls", |story| story.last("c")["life"] = json!(1));
+    check_found("I27", "a cancelled life is given again", |story| {
+        let body = job("k", Some("key"), &json!({"n": 2}), "running", 1, 2);
+        story.call("claim k2", claim("c8", 1, false), 200, given(body, "tk2", json!([])));
+    });
+    check_found("I27", "a cancel without effect", |story| {
+        story.body("stop k")["cancel_requested"] = json!(false);
+    });
+    check_found("P6", "a retry opens two lives", |story| {
+        let body = story.body("retry c").clone();
+        story.again("retry c again", "retry c", 200, body);
+    });
+    check_found("P6", "a retry opens the wrong life", |story| {
+        story.body("retry c")["life"] = json!(3);
+    });
+}
+
+#[test]
+fn broken_promises_about_checkpoints_are_found() {
+    check_found("I23", "a checkpoint is not given to the next start", |story| {
+        story.body("claim a2")["jobs"][0]["checkpoints"] = json!([]);
+    });
+    check_found("I23", "a checkpoint is lost at the end", |story| {
+        story.last("a")["checkpoints"] = json!([]);
+    });
+    check_found("I23", "a checkpoint has changed", |story| {
+        story.body("claim a2")["jobs"][0]["checkpoints"][0]["value"] = json!(8);
+    });
+    check_found("I23", "a checkpoint names another start", |story| {
+        story.body("mark")["start"] = json!(2);
+    });
+    check_found("I24", "a name has two values", |story| {
+        let body = json!({"name": "s", "value": 8, "life": 1, "attempt": 1, "start": 1});
+        story.entry("same mark").call = mark("a", "ta1", "s", json!(8));
+        story.entry("same mark").reply = Reply::Got { status: 200, body };
+    });
+    check_found("I6", "a checkpoint appears from nowhere", |story| {
+        let ghost = json!({"name": "g", "value": 0});
+        story.last("a")["checkpoints"].as_array_mut().unwrap().push(ghost);
+    });
+}
+
+#[test]
+fn broken_promises_about_endings_are_found() {
+    check_found("I20", "a job never ends", |story| story.last("k")["state"] = json!("retrying"));
+    check_found("I22", "a start never ends", |story| {
+        story.last("k")["attempts"][0]["state"] = json!("running");
+    });
+    check_found("I26", "a result has changed", |story| story.last("a")["result"] = json!("no"));
+}
+
+#[test]
+fn what_a_correct_server_may_do_passes() {
+    check_passes("a create without an answer had its effect", |story| {
+        story.entry("make k").reply = Reply::Unknown("cut".into());
+    });
+    check_passes("a create without an answer had no effect", |story| {
+        let lost = Call::Create(new_job(Some("lost"), None, json!({"n": 4})));
+        story.call("lost", lost, 0, Value::Null);
+        story.entry("lost").reply = Reply::Unknown("cut".into());
+    });
+    check_passes("a claim without an answer left a lost start", |story| {
+        story.call("lost claim", claim("c6", 1, false), 0, Value::Null);
+        story.entry("lost claim").reply = Reply::Unknown("cut".into());
+        story.last("c")["starts"] = json!(2);
+        story.last("c")["attempts_total"] = json!(2);
+        story.last("c")["attempt"] = json!(2);
+        story.last("c")["attempts"] = json!([attempt(2, 2, "completed"), attempt(1, 2, "lost")]);
+        for label in ["claim c1"] {
+            story.body(label)["jobs"][0]["starts"] = json!(2);
+            story.body(label)["jobs"][0]["attempt"] = json!(2);
+        }
+    });
+    check_passes("a report without an answer took effect, and its repeat says so", |story| {
+        story.entry("done").reply = Reply::Unknown("cut".into());
+    });
+    check_passes("a deleted job is gone", |story| {
+        story.call("delete", Call::Delete { job: "a".into() }, 204, Value::Null);
+        story.ending.jobs.remove("a");
+    });
+    check_passes("a lease that lapsed long ago reports after an outage", |story| {
+        story.entry("stopped k").sent += 8_000_000;
+        story.entry("stopped k").done += 8_000_000;
+        let from = story.entry("stop k").done;
+        story.history.outages.push((from, from + 7_000_000));
+    });
+}
