@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`Store`] | about twenty verbs of the domain, in batches; never begin, commit or CRUD |
 //! | [`verbs`] | what each verb takes and answers |
+//! | [`duties`] | what a store must do beyond core's rules: orders, chance, counts, remembered requests |
+//! | [`options`] | what every store is opened with |
 //! | [`clock`] | the only file that asks the operating system for the time |
 //! | [`memory`] | the model: written for clarity on core's rules alone; the others are compared with it |
 //! | [`sqlite`] | one writer thread with group commit, readers beside it |
@@ -11,14 +13,16 @@
 //!
 //! Rules live in `halyard-core`; a store loads what a rule needs, asks it, and writes what it
 //! decided in one transaction. A verb that answers `Ok` is durable. Chance comes in as a
-//! [`Seed`](halyard_core::chance::Seed), time from the store's own clock.
+//! [`Seed`], time from the store's own clock.
 //!
 //! To add a verb: rule in core, types in [`verbs`], method here, the model, the SQL, a line in the
 //! contract.
 
 pub mod clock;
 pub mod contract;
+pub mod duties;
 pub mod memory;
+pub mod options;
 pub mod sqlite;
 pub mod verbs;
 
