@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::Timestamp;
+use crate::faults::Faults;
+use crate::query::{missing, query};
 use crate::state::State;
 
 /// The query of `GET /v1/keys`.
@@ -35,4 +37,30 @@ pub struct KeyHolder {
     /// When the key expires; `null` while the job is not terminal.
     #[schema(required)]
     pub expires_at: Option<Timestamp>,
+}
+
+/// Reads the query of `GET /v1/keys`, which is what follows the `?`.
+///
+/// # Errors
+///
+/// Everything that is wrong with it.
+pub fn read_query(raw: Option<&str>) -> Result<FindKey, Faults> {
+    let mut faults = Faults::default();
+    let (mut task, mut key) = (None, None);
+    let (mut task_seen, mut key_seen) = (false, false);
+    query(raw, &mut faults, &["task", "key"], |parameter, faults| {
+        match &*parameter.name {
+            "task" => (task, task_seen) = (parameter.text(faults), true),
+            "key" => (key, key_seen) = (parameter.text(faults), true),
+            _ => return false,
+        }
+        true
+    });
+    for (name, seen) in [("task", task_seen), ("key", key_seen)] {
+        if !seen {
+            missing(name, "", &mut faults);
+        }
+    }
+    let task = task.unwrap_or_default().into_owned();
+    faults.or(FindKey { task, key: key.unwrap_or_default().into_owned() })
 }

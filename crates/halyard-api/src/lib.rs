@@ -12,6 +12,7 @@
 //! | [`job`] | the job object and its parts, which most answers hold |
 //! | [`queues`] [`workers`] [`tasks`] [`keys`] | the calls about other nouns |
 //! | [`stats`] [`events`] [`health`] [`version`] | the calls about the server itself |
+//! | [`body`] [`query`] [`headers`] | what a reader starts from; [`faults`]: what it collects |
 //! | [`problem`] | error codes and the body of every answer that is an error |
 //! | [`state`] | the closed lists of words: states, outcomes, kinds |
 //! | [`timestamp`] | the only form in which a time crosses the wire |
@@ -28,12 +29,14 @@ pub mod events;
 mod excerpt;
 pub mod faults;
 mod fields;
+pub mod headers;
 pub mod health;
 pub mod job;
 pub mod jobs;
 pub mod keys;
 mod place;
 pub mod problem;
+pub mod query;
 pub mod queues;
 pub mod state;
 pub mod stats;

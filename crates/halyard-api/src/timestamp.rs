@@ -6,7 +6,6 @@
 //! The conversions between days and dates are Howard Hinnant's `days_from_civil` and
 //! `civil_from_days` (<https://howardhinnant.github.io/date_algorithms.html>).
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -86,7 +85,8 @@ impl Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(&String::from_utf8_lossy(&self.write()))
+        let bytes = self.write();
+        formatter.pad(std::str::from_utf8(&bytes).unwrap_or_default())
     }
 }
 
@@ -100,14 +100,28 @@ impl std::str::FromStr for Timestamp {
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&String::from_utf8_lossy(&self.write()))
+        let bytes = self.write();
+        serializer.serialize_str(std::str::from_utf8(&bytes).unwrap_or_default())
     }
 }
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Cow::<'de, str>::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
+        deserializer.deserialize_str(TimestampVisitor)
+    }
+}
+
+struct TimestampVisitor;
+
+impl serde::de::Visitor<'_> for TimestampVisitor {
+    type Value = Timestamp;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a time in RFC 3339")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Timestamp, E> {
+        Timestamp::parse(text).map_err(E::custom)
     }
 }
 

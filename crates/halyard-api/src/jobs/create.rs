@@ -13,6 +13,7 @@ use crate::faults::Faults;
 use crate::fields::{Field, Unknown, object};
 use crate::job::job_object_more;
 use crate::place::Place;
+use crate::query::query;
 use crate::state::IfFailed;
 
 /// The job to create. Everything but `task` may be left out.
@@ -256,4 +257,22 @@ fn read_backoff(field: Field<'_, '_>, faults: &mut Faults) -> Option<CreateBacko
         true
     });
     Some(got)
+}
+
+/// Reads the query of a create, which is what follows the `?`.
+///
+/// # Errors
+///
+/// Everything that is wrong with it.
+pub fn read_query(raw: Option<&str>) -> Result<CreateQuery, Faults> {
+    let mut faults = Faults::default();
+    let mut got = CreateQuery::default();
+    query(raw, &mut faults, &["wait_ms"], |parameter, faults| {
+        let known = parameter.name == "wait_ms";
+        if known {
+            got.wait_ms = parameter.limit(faults, 0);
+        }
+        known
+    });
+    faults.or(got)
 }

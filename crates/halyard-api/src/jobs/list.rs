@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::Timestamp;
+use crate::faults::Faults;
 use crate::job::JobSummary;
+use crate::query::{Parameter, missing, query};
 use crate::state::{Order, State};
 
 /// The query of `GET /v1/jobs`. Filters are joined with *and*.
@@ -65,4 +67,49 @@ pub struct ListAnswer {
 fn joined<S: Serializer>(states: &[State], serializer: S) -> Result<S::Ok, S::Error> {
     let words: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
     serializer.serialize_str(&words.join(","))
+}
+
+/// Reads the query of a list, which is what follows the `?`.
+///
+/// # Errors
+///
+/// Everything that is wrong with it.
+pub fn read_query(raw: Option<&str>) -> Result<ListJobs, Faults> {
+    const KNOWN: &[&str] = &[
+        "state",
+        "queue",
+        "task",
+        "tag",
+        "idempotency_key",
+        "created_after",
+        "created_before",
+        "order",
+        "limit",
+        "cursor",
+    ];
+    let text = |parameter: &Parameter<'_>, faults: &mut Faults| {
+        parameter.text(faults).map(std::borrow::Cow::into_owned)
+    };
+    let mut faults = Faults::default();
+    let mut got = ListJobs::default();
+    query(raw, &mut faults, KNOWN, |parameter, faults| {
+        match &*parameter.name {
+            "state" => got.state = parameter.words(faults, State::WORDS, State::from_word),
+            "queue" => got.queue = text(parameter, faults),
+            "task" => got.task = text(parameter, faults),
+            "tag" => got.tag = text(parameter, faults),
+            "idempotency_key" => got.idempotency_key = text(parameter, faults),
+            "created_after" => got.created_after = parameter.time(faults),
+            "created_before" => got.created_before = parameter.time(faults),
+            "order" => got.order = parameter.word(faults, Order::WORDS, Order::from_word),
+            "limit" => got.limit = parameter.limit(faults, 1),
+            "cursor" => got.cursor = text(parameter, faults),
+            _ => return false,
+        }
+        true
+    });
+    if got.idempotency_key.is_some() && got.task.is_none() && faults.is_empty() {
+        missing("task", " beside idempotency_key", &mut faults);
+    }
+    faults.or(got)
 }
