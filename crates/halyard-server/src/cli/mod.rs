@@ -1,0 +1,5 @@
+//! The commands of the program `halyard`, one module each.
+//!
+//! Map: [`demo`] plays the guide's story.
+
+pub mod demo;
