@@ -59,6 +59,15 @@ pub struct Tombstone {
     pub expires_at: TimeMs,
 }
 
+/// Why a job's row goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// Somebody wished it.
+    Deleted,
+    /// Its retention is over.
+    Purged,
+}
+
 /// What a create meets under its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duplicate {
@@ -115,17 +124,17 @@ impl Holder {
     }
 }
 
-/// What stays of a job that is deleted or purged at `now`: `None` when its key is free then.
-/// A job that has not ended counts as cancelled at that instant; one that never started frees its
-/// key.
+/// What stays of a job whose row goes at `now`: `None` when its key is free then. A job that has
+/// not ended counts as cancelled at that instant; a deleted one that never started frees its key.
 #[must_use]
 pub fn tombstone(
     job: &Job,
     key: &Name,
     fingerprint: Fingerprint,
+    removal: Removal,
     now: TimeMs,
 ) -> Option<Tombstone> {
-    if !job.holds_key || job.starts == 0 {
+    if !job.holds_key || (removal == Removal::Deleted && job.starts == 0) {
         return None;
     }
     let finished_at = job.finished_at.unwrap_or(now);

@@ -5,6 +5,8 @@
 //! wall time, and follows a forward step over [`limits::OUTAGE_MS`] (suspend, clock set), which the
 //! store then handles as an outage.
 
+#![expect(clippy::disallowed_methods, reason = "this is the file that asks")]
+
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicI64, Ordering};

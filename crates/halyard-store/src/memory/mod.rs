@@ -1,1 +1,219 @@
-//! Being built.
+//! The model: a store in memory, written for clarity on core's rules alone. The other stores are
+//! compared with it, so it is clever nowhere: plain maps, a scan for every question, one lock for
+//! every verb.
+//!
+//! | file | what |
+//! |---|---|
+//! | `tables` | the maps; loading, settling and writing a row |
+//! | `create` | create and run as new: keys, ids, duplicates |
+//! | `remembered` | the `Idempotency-Key` header |
+//! | `work` | what workers call: claim, heartbeat, finish, checkpoint |
+//! | `operate` | what people do by hand |
+//! | `watch` | stamp, promote, reap, prune |
+//! | `read` | answers that change nothing |
+//!
+//! Nothing here outlives the process: for tests, and for a server that is told to forget.
+
+mod create;
+mod operate;
+mod read;
+mod remembered;
+mod tables;
+mod watch;
+mod work;
+
+use std::sync::{Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use halyard_core::TimeMs;
+use halyard_core::admission::NewJob;
+use halyard_core::chance::Seed;
+use halyard_core::checkpoint::Written;
+use halyard_core::id::JobId;
+use halyard_core::job::Name;
+use halyard_core::key::Holder;
+use halyard_core::operate::Retry;
+use halyard_core::outcome::Finish;
+use halyard_core::retention::Retention;
+use halyard_json::Text;
+
+use self::tables::{Session, Tables};
+use crate::options::Options;
+use crate::verbs::{
+    Acted, Beat, Beats, Bulk, CheckpointWrite, Claim, Claims, Created, Filter, JobDetail, Keyed,
+    Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
+};
+use crate::{Answer, Store, StoreError};
+
+/// A store in memory.
+#[derive(Debug)]
+pub struct Memory {
+    options: Options,
+    tables: Mutex<Tables>,
+}
+
+impl Memory {
+    /// An empty store.
+    #[must_use]
+    pub fn open(options: Options) -> Self {
+        let tables = Mutex::new(Tables::new(options.clock.now()));
+        Self { options, tables }
+    }
+
+    fn lock(&self) -> Answer<MutexGuard<'_, Tables>> {
+        // A verb that broke an invariant left the tables half changed.
+        self.tables
+            .lock()
+            .map_err(|_| StoreError::Unavailable("an earlier call broke an invariant".to_owned()))
+    }
+
+    fn write<T>(&self, verb: impl FnOnce(&mut Session<'_>) -> T) -> Answer<T> {
+        let mut tables = self.lock()?;
+        let now = self.options.clock.now();
+        tables.extend_leases_over_outage(now);
+        let mut session = Session { tables: &mut tables, now, changes: Vec::new() };
+        let answer = verb(&mut session);
+        if !session.changes.is_empty() {
+            (self.options.on_change)(&session.changes);
+        }
+        Ok(answer)
+    }
+
+    fn read<T>(&self, verb: impl FnOnce(&Tables) -> T) -> Answer<T> {
+        Ok(verb(&*self.lock()?))
+    }
+}
+
+#[async_trait]
+impl Store for Memory {
+    fn now(&self) -> TimeMs {
+        self.options.clock.now()
+    }
+
+    async fn create(
+        &self,
+        jobs: Vec<NewJob>,
+        request: Option<RequestKey>,
+    ) -> Answer<Keyed<Vec<Created>>> {
+        self.write(|session| session.create(jobs, request))
+    }
+
+    async fn claim(&self, claim: Claim) -> Answer<Claims> {
+        self.write(|session| session.claim(&claim))
+    }
+
+    async fn heartbeat(&self, beats: Vec<Beat>, lease_ms: i64) -> Answer<Beats> {
+        self.write(|session| session.heartbeat(&beats, lease_ms))
+    }
+
+    async fn finish(&self, outcomes: Vec<Outcome>, seed: Seed) -> Answer<Vec<Finish>> {
+        self.write(|session| session.finish(outcomes, &seed))
+    }
+
+    async fn checkpoint(&self, write: CheckpointWrite, seed: Seed) -> Answer<Written> {
+        self.write(|session| session.checkpoint(write, &seed))
+    }
+
+    async fn retry(
+        &self,
+        id: JobId,
+        how: Retry,
+        request: Option<RequestKey>,
+        seed: Seed,
+    ) -> Answer<Keyed<Acted>> {
+        self.write(|session| session.retry(id, &how, request, &seed))
+    }
+
+    async fn cancel(&self, id: JobId, seed: Seed) -> Answer<Acted> {
+        self.write(|session| session.cancel(id, &seed))
+    }
+
+    async fn run_now(&self, id: JobId, seed: Seed) -> Answer<Acted> {
+        self.write(|session| session.run_now(id, &seed))
+    }
+
+    async fn run_as_new(
+        &self,
+        id: JobId,
+        new_id: JobId,
+        payload: Option<Text>,
+        request: Option<RequestKey>,
+    ) -> Answer<Keyed<Created>> {
+        self.write(|session| session.run_as_new(id, new_id, payload, request))
+    }
+
+    async fn delete(&self, id: JobId, forget_key: bool, seed: Seed) -> Answer<Acted> {
+        self.write(|session| session.delete(id, forget_key, &seed))
+    }
+
+    async fn bulk(
+        &self,
+        bulk: Bulk,
+        request: Option<RequestKey>,
+        seed: Seed,
+    ) -> Answer<Keyed<Vec<Acted>>> {
+        self.write(|session| session.bulk(&bulk, request, &seed))
+    }
+
+    async fn forget_key(&self, id: JobId) -> Answer<bool> {
+        self.write(|session| session.forget_key(id))
+    }
+
+    async fn get(&self, id: JobId) -> Answer<Option<JobDetail>> {
+        self.read(|tables| tables.get(id))
+    }
+
+    async fn list(&self, filter: Filter) -> Answer<Page> {
+        self.read(|tables| tables.list(&filter))
+    }
+
+    async fn holder(&self, task: &str, key: &str) -> Answer<Option<Holder>> {
+        let now = self.now();
+        self.read(|tables| tables.holder(task, key).filter(|holder| !holder.has_expired(now)))
+    }
+
+    async fn queues(&self) -> Answer<Vec<QueueStatus>> {
+        self.read(Tables::queues)
+    }
+
+    async fn queue(&self, name: &str) -> Answer<Option<QueueStatus>> {
+        self.read(|tables| tables.queue(name))
+    }
+
+    async fn set_paused(&self, name: &str, paused: bool) -> Answer<Option<QueueStatus>> {
+        self.write(|session| session.set_paused(name, paused))
+    }
+
+    async fn tasks(&self) -> Answer<Vec<TaskStatus>> {
+        self.read(Tables::tasks)
+    }
+
+    async fn running_by_worker(&self) -> Answer<Vec<(Name, u64)>> {
+        self.read(Tables::running_by_worker)
+    }
+
+    async fn stats(&self) -> Answer<Stats> {
+        let now = self.now();
+        self.read(|tables| tables.stats(now))
+    }
+
+    async fn ready_queues(&self) -> Answer<Vec<Name>> {
+        self.read(Tables::ready_queues)
+    }
+
+    async fn stamp(&self) -> Answer<()> {
+        self.write(|session| session.stamp())
+    }
+
+    async fn promote(&self, limit: usize) -> Answer<usize> {
+        self.write(|session| session.promote(limit))
+    }
+
+    async fn reap(&self, limit: usize, seed: Seed) -> Answer<usize> {
+        self.write(|session| session.reap(limit, &seed))
+    }
+
+    async fn prune(&self, limit: usize, retention: Retention) -> Answer<usize> {
+        self.write(|session| session.prune(limit, &retention))
+    }
+}

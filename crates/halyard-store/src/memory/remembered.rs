@@ -1,0 +1,129 @@
+//! Requests that carry an `Idempotency-Key` header: what was answered, so that it can be again.
+
+use halyard_core::fingerprint::Fingerprint;
+use halyard_core::id::JobId;
+use halyard_core::{TimeMs, limits};
+
+use super::tables::Session;
+use crate::verbs::{Acted, Created, RequestKey};
+
+/// A request that was accepted.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    body: Fingerprint,
+    pub(super) expires_at: TimeMs,
+    members: Vec<Member>,
+}
+
+/// One member of its answer.
+#[derive(Clone, Debug)]
+pub(super) enum Member {
+    /// An accepted create or action.
+    Job(JobId),
+    /// A create that was answered with a tombstone.
+    Tombstone(JobId),
+    /// An accepted delete.
+    Deleted(JobId),
+    /// A create that was refused, to be refused so again.
+    CreateRefused(Created),
+    /// An action that was refused, to be refused so again.
+    ActionRefused(Acted),
+}
+
+/// What is known of a request.
+pub(super) enum Recalled {
+    Nothing,
+    Members(Vec<Member>),
+    Reused(Option<JobId>),
+}
+
+impl Member {
+    pub(super) fn of_created(created: &Created) -> Self {
+        match created {
+            Created::New(view) | Created::Replayed { view, .. } => Self::Job(view.job.id),
+            Created::Purged(tombstone) => Self::Tombstone(tombstone.job_id),
+            Created::KeyReused { .. } | Created::IdTaken(_) | Created::Gone(_) => {
+                Self::CreateRefused(created.clone())
+            }
+        }
+    }
+
+    pub(super) fn of_acted(id: Option<JobId>, acted: &Acted) -> Self {
+        match (id, acted) {
+            (Some(id), Acted::Done { view: Some(_), .. }) => Self::Job(id),
+            (Some(id), Acted::Done { view: None, .. }) => Self::Deleted(id),
+            _ => Self::ActionRefused(acted.clone()),
+        }
+    }
+
+    /// The job of an accepted member.
+    fn accepted(&self) -> Option<JobId> {
+        match self {
+            Self::Job(id) | Self::Tombstone(id) | Self::Deleted(id) => Some(*id),
+            Self::CreateRefused(_) | Self::ActionRefused(_) => None,
+        }
+    }
+}
+
+impl Session<'_> {
+    pub(super) fn recall(&self, request: Option<&RequestKey>) -> Recalled {
+        let known = request.and_then(|request| {
+            let place = (request.scope.clone(), request.value.clone());
+            let known = self.tables.requests.get(&place)?;
+            (self.now < known.expires_at).then_some((request, known))
+        });
+        match known {
+            None => Recalled::Nothing,
+            Some((request, known)) if request.body == known.body => {
+                Recalled::Members(known.members.clone())
+            }
+            Some((_, known)) => Recalled::Reused(known.members.iter().find_map(Member::accepted)),
+        }
+    }
+
+    pub(super) fn remember(&mut self, request: Option<RequestKey>, members: Vec<Member>) {
+        let Some(request) = request else { return };
+        if members.iter().all(|member| member.accepted().is_none()) {
+            return;
+        }
+        let expires_at = self.now.saturating_add(limits::REQUEST_KEY_TTL_MS);
+        let place = (request.scope, request.value);
+        self.tables.requests.insert(place, Request { body: request.body, expires_at, members });
+    }
+
+    pub(super) fn create_again(&mut self, member: &Member) -> Created {
+        match member {
+            Member::CreateRefused(created @ Created::KeyReused { .. }) => {
+                self.tables.gathered.keys_refused += 1;
+                created.clone()
+            }
+            Member::CreateRefused(created) => created.clone(),
+            Member::Tombstone(id) => match self.tables.tombstone(*id, self.now).cloned() {
+                Some(tombstone) => {
+                    self.tables.gathered.replayed += 1;
+                    Created::Purged(tombstone)
+                }
+                None => Created::Gone(*id),
+            },
+            Member::Job(id) => self.replay(*id).unwrap_or(Created::Gone(*id)),
+            Member::Deleted(_) | Member::ActionRefused(_) => {
+                unreachable!("a create was remembered as an action")
+            }
+        }
+    }
+
+    pub(super) fn act_again(&self, member: &Member) -> Acted {
+        let now = |id| self.load(id).map(|row| Box::new(row.view()));
+        match member {
+            Member::ActionRefused(acted) => acted.clone(),
+            Member::Deleted(id) => Acted::Done { view: now(*id), repeated: true },
+            Member::Job(id) => match now(*id) {
+                Some(view) => Acted::Done { view: Some(view), repeated: true },
+                None => Acted::NotFound,
+            },
+            Member::Tombstone(_) | Member::CreateRefused(_) => {
+                unreachable!("an action was remembered as a create")
+            }
+        }
+    }
+}
