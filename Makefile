@@ -21,9 +21,8 @@ STAGE := @scripts/stage run
 BEGIN := @scripts/stage begin
 END := @scripts/stage end
 
-# The compiler of Python requirements, used by hand only.
-UV := 0.13.9
 BUILD := cargo build --release --locked --quiet -p halyard-server --bin halyard
+END_TO_END := cargo test --locked -p halyard-tests
 
 .PHONY: help build test check demo bench clean python-requirements
 .NOTPARALLEL:
@@ -45,7 +44,8 @@ test:
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(STAGE) tests cargo test --locked --workspace --exclude halyard-house --exclude halyard-tests
 	$(STAGE) release $(BUILD)
-	$(STAGE) end-to-end cargo test --locked -p halyard-tests
+	$(STAGE) end-to-end $(END_TO_END) --lib
+	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(END)
 
 check:
@@ -66,6 +66,9 @@ bench: build
 clean:
 	cargo clean
 	rm -rf .tools
+
+# The compiler of requirements; used by hand only.
+UV := 0.13.9
 
 # Pins the Python tools anew from scripts/python-requirements.in, for every Python from 3.11 on.
 python-requirements:

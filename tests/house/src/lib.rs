@@ -13,6 +13,7 @@
 //! - [`deaf_and_blind`]: core and store never ask for the time, for chance or for sleep.
 //! - [`sql`]: statements of the store stand in `.sql` files.
 //! - [`origins`]: nothing of the machine that wrote a file, no registry but the default ones.
+//! - [`stages`]: no end-to-end test that `make test` forgets.
 //! - [`links`]: relative links of Markdown files lead somewhere.
 //!
 //! [`tree`] reads the repository, [`rust_text`] tells code, comments and strings apart.
@@ -35,6 +36,7 @@ pub mod origins;
 pub mod rust_text;
 pub mod sizes;
 pub mod sql;
+pub mod stages;
 pub mod tree;
 
 use std::fmt;

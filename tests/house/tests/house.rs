@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use halyard_house::tree::{Tree, top};
 use halyard_house::{
     Broken, Finding, arrows, deaf_and_blind, front_pages, imports, links, marks, names, origins,
-    sizes, sql, verdict,
+    sizes, sql, stages, verdict,
 };
 
 fn check(rule: &str, finds: fn(&Tree) -> Vec<Finding>) -> Result<(), Broken> {
@@ -67,6 +67,11 @@ fn sql_stands_in_sql_files() -> Result<(), Broken> {
 #[test]
 fn nothing_of_one_machine_or_registry() -> Result<(), Broken> {
     check("machine paths and registries", origins::check)
+}
+
+#[test]
+fn every_end_to_end_test_has_a_stage() -> Result<(), Broken> {
+    check("stages", stages::check)
 }
 
 #[test]
