@@ -25,14 +25,14 @@ impl Backoff {
     /// The wait after the `attempt`-th counted attempt failed. `unit` is chance in `[0, 1)`.
     #[must_use]
     pub fn delay_ms(&self, attempt: u32, unit: f64) -> DurationMs {
-        round(self.base_ms(attempt) * (1.0 + self.jitter * (2.0 * unit - 1.0)))
+        round(self.base(attempt) * (1.0 + self.jitter * (2.0 * unit - 1.0)))
     }
 
     /// The wait after a crash: spread over half to twice the base, so that the innocent
     /// neighbours of a job that kills its worker do not meet it again.
     #[must_use]
     pub fn delay_after_crash_ms(&self, attempt: u32, unit: f64) -> DurationMs {
-        round(self.base_ms(attempt) * (0.5 + 1.5 * unit))
+        round(self.base(attempt) * (0.5 + 1.5 * unit))
     }
 
     /// The wait when the worker named one: never earlier than asked, and never earlier than the
@@ -40,10 +40,16 @@ impl Backoff {
     #[must_use]
     pub fn delay_at_least_ms(&self, floor_ms: DurationMs, attempt: u32, unit: f64) -> DurationMs {
         let floor = floor_ms.clamp(0, limits::RETRY_AFTER_MS_MAX) as f64;
-        round(self.base_ms(attempt).max(floor) * (1.0 + self.jitter * unit))
+        round(self.base(attempt).max(floor) * (1.0 + self.jitter * unit))
     }
 
-    fn base_ms(&self, attempt: u32) -> f64 {
+    /// The wait after the `attempt`-th counted attempt, before jitter.
+    #[must_use]
+    pub fn base_ms(&self, attempt: u32) -> DurationMs {
+        round(self.base(attempt))
+    }
+
+    fn base(&self, attempt: u32) -> f64 {
         let exponent = f64::from(attempt.saturating_sub(1));
         // An exponent that overflows gives infinity, which the cap then cuts; 0 * infinity is not
         // a number, so an initial wait of 0 stays 0.

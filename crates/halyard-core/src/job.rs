@@ -445,6 +445,9 @@ impl Job {
         assert_eq!(running, self.running().is_some(), "{id}: state and start disagree");
         assert_eq!(self.state.is_terminal(), self.finished_at.is_some(), "{id}: finished_at");
         assert!(self.attempt <= self.max_attempts, "{id}: attempt exceeds max_attempts");
+        let waits = !running && !self.state.is_terminal();
+        assert!(!waits || self.attempt < self.max_attempts, "{id}: waits with no attempt left");
+        assert!(!running || self.attempt > 0, "{id}: runs and counts no attempt");
         assert!(self.crashes <= self.max_crashes, "{id}: crashes exceed max_crashes");
         assert!(self.attempt <= self.starts && self.life >= 1, "{id}: counts");
         assert!(!self.cancel_requested || running, "{id}: cancel requested while not running");

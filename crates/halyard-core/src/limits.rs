@@ -14,7 +14,7 @@ pub const DAY: DurationMs = 24 * HOUR;
 pub const BODY_BYTES_MAX: usize = 2 << 20;
 /// Body of batch, claim, heartbeat and finish.
 pub const BATCH_BODY_BYTES_MAX: usize = 16 << 20;
-/// Bytes of payloads and checkpoints after which a claim hands out no further job.
+/// Payloads and checkpoint values of one claim's answer; its first job may be larger alone.
 pub const CLAIM_ANSWER_BYTES_MAX: usize = 8 << 20;
 
 /// A payload.

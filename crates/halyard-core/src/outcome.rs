@@ -10,6 +10,7 @@ use crate::backoff::due_at;
 use crate::error::{ErrorKind, ErrorReport};
 use crate::fingerprint::Fingerprint;
 use crate::job::{Attempt, Job, ReportKind, RetryReason, StartState, State};
+use crate::operate::enqueue;
 use crate::{DurationMs, TimeMs, limits};
 
 /// What a worker says of its start.
@@ -111,12 +112,11 @@ pub fn report(job: &mut Job, report: Report, now: TimeMs, unit: f64) -> (Finish,
         }
         Report::Released => {
             job.releases += 1;
-            give_back(job, StartState::Released, kind, State::Queued, now, job.run_at)
+            give_back(job, StartState::Released, kind, now, None)
         }
         Report::Snoozed { delay_ms } => {
             job.snoozes += 1;
-            let due = due_at(now, delay_ms);
-            give_back(job, StartState::Snoozed, kind, State::Scheduled, now, due)
+            give_back(job, StartState::Snoozed, kind, now, Some(due_at(now, delay_ms)))
         }
         Report::Cancelled => {
             let mut attempt = close(job, StartState::Cancelled, Some(kind), None, now);
@@ -152,13 +152,15 @@ pub fn judge_repeat(state: State, past: Option<&Attempt>, report: &Report) -> Fi
     let Some((past, recorded)) = past.and_then(|past| Some((past, past.report?))) else {
         return Finish::LeaseLost { state };
     };
-    let same_result = match (report, past.result) {
-        (Report::Completed(Ok(result)), Some(known)) => {
-            Fingerprint::of_result(result.as_ref()) == known
+    let same_result = match report {
+        Report::Completed(Ok(result)) => {
+            past.result == Some(Fingerprint::of_result(result.as_ref()))
         }
         // A result that could not be kept left no value: it was refused then as it is now.
-        (Report::Completed(Err(_)), Some(_)) => false,
-        _ => true,
+        Report::Completed(Err(_)) => past.result.is_none(),
+        Report::Failed { .. } | Report::Released | Report::Snoozed { .. } | Report::Cancelled => {
+            true
+        }
     };
     if report.kind() == recorded && same_result {
         Finish::Ok { state: past.state_after, repeated: true }
@@ -215,7 +217,9 @@ fn retry_delay(
 ) -> (DurationMs, RetryReason) {
     match retry_after_ms {
         Some(floor_ms) => {
-            (job.backoff.delay_at_least_ms(floor_ms, job.attempt, unit), RetryReason::RetryAfter)
+            let delay_ms = job.backoff.delay_at_least_ms(floor_ms, job.attempt, unit);
+            let later = floor_ms > job.backoff.base_ms(job.attempt);
+            (delay_ms, if later { RetryReason::RetryAfter } else { RetryReason::Backoff })
         }
         None if crashed => {
             (job.backoff.delay_after_crash_ms(job.attempt, unit), RetryReason::Crash)
@@ -224,23 +228,23 @@ fn retry_delay(
     }
 }
 
-/// A release or a snooze: the start is refunded.
+/// A release (no `due`) or a snooze: the start is refunded.
 fn give_back(
     job: &mut Job,
     how: StartState,
     report: ReportKind,
-    state: State,
     now: TimeMs,
-    run_at: TimeMs,
+    due: Option<TimeMs>,
 ) -> Ended {
     let mut attempt = close(job, how, Some(report), None, now);
+    job.attempt -= 1;
     if job.cancel_requested {
         end_life(job, State::Cancelled, now);
+    } else if let Some(due) = due {
+        job.state = State::Scheduled;
+        job.run_at = due;
     } else {
-        job.attempt -= 1;
-        job.state = state;
-        job.queued_at = now;
-        job.run_at = run_at;
+        enqueue(job, now);
     }
     attempt.state_after = job.state;
     Ended { attempt: Some(attempt), result: None }
