@@ -159,7 +159,11 @@ impl Faults {
         let near = known
             .iter()
             .map(|word| (strsim::damerau_levenshtein(&given, word), word))
-            .filter(|(distance, word)| *distance <= (word.len() / 3).max(1))
+            .filter(|(distance, word)| {
+                // A unit left off, as in `delay` for `delay_ms`, is the commonest slip.
+                let unit_left_off = given.len() > 2 && word.strip_prefix(&*given) == Some("_ms");
+                unit_left_off || *distance <= (word.len() / 3).max(1)
+            })
             .min_by_key(|(distance, _)| *distance);
         near.map(|(_, word)| format!("; did you mean \"{word}\"?")).unwrap_or_default()
     }

@@ -1,6 +1,6 @@
 //! The job object and its parts.
 //!
-//! One list of members, five shapes. [`job_object!`] writes the members that every shape has, so
+//! One list of members, five shapes. `job_object!` writes the members that every shape has, so
 //! that no shape can forget one; a shape adds its own.
 //!
 //! | shape | beside the common members | answered by |

@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::Timestamp;
 use crate::faults::Faults;
-use crate::query::{missing, query};
+use crate::query::{query, required};
 use crate::state::State;
 
 /// The query of `GET /v1/keys`.
@@ -47,20 +47,15 @@ pub struct KeyHolder {
 pub fn read_query(raw: Option<&str>) -> Result<FindKey, Faults> {
     let mut faults = Faults::default();
     let (mut task, mut key) = (None, None);
-    let (mut task_seen, mut key_seen) = (false, false);
     query(raw, &mut faults, &["task", "key"], |parameter, faults| {
         match &*parameter.name {
-            "task" => (task, task_seen) = (parameter.text(faults), true),
-            "key" => (key, key_seen) = (parameter.text(faults), true),
+            "task" => task = parameter.text(faults),
+            "key" => key = parameter.text(faults),
             _ => return false,
         }
         true
     });
-    for (name, seen) in [("task", task_seen), ("key", key_seen)] {
-        if !seen {
-            missing(name, "", &mut faults);
-        }
-    }
-    let task = task.unwrap_or_default().into_owned();
-    faults.or(FindKey { task, key: key.unwrap_or_default().into_owned() })
+    let task = required(task, "task", "", &mut faults).into_owned();
+    let key = required(key, "key", "", &mut faults).into_owned();
+    faults.or(FindKey { task, key })
 }

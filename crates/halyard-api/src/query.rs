@@ -60,9 +60,19 @@ pub(crate) fn query<'q>(
     }
 }
 
-/// Says that the parameter `name` is needed and not there.
-pub(crate) fn missing(name: &str, why: &str, faults: &mut Faults) {
-    faults.push(Code::MissingField, pointer(name), format!("{name} is required{why}"));
+/// What was read of a parameter that is needed; says so if it was not given. One that was given
+/// with a fault has been told of already.
+pub(crate) fn required<T: Default>(
+    read: Option<T>,
+    name: &str,
+    why: &str,
+    faults: &mut Faults,
+) -> T {
+    let at = pointer(name);
+    if read.is_none() && faults.errors().iter().all(|fault| fault.pointer != at) {
+        faults.push(Code::MissingField, at, format!("{name} is required{why}"));
+    }
+    read.unwrap_or_default()
 }
 
 /// One parameter. Its methods give `None` after telling what is wrong with the value.

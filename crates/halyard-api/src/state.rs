@@ -1,7 +1,9 @@
 //! The words of the API that come from closed lists.
 //!
-//! Each is written in `snake_case`. [`word_list`] gives every list its three ways: to a word, from
-//! a word, and all of them in the order of the documentation.
+//! Each is written in `snake_case`. `word_list!` gives every list its three ways: to a word, from a
+//! word, and all of them in the order of the documentation. (The words stand beside serde's
+//! `rename_all`, because the schema's derive does not see a `rename` that a macro hands in; a test
+//! holds the two together.)
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -13,8 +15,9 @@ macro_rules! word_list {
     }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+        #[serde(rename_all = "snake_case")]
         pub enum $name {
-            $($(#[$variant_meta])* #[serde(rename = $word)] $variant,)+
+            $($(#[$variant_meta])* $variant,)+
         }
 
         impl $name {

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::body::Body;
+use crate::excerpt::Excerpt;
 use crate::faults::Faults;
 use crate::fields::{Field, Unknown, array, object};
 use crate::place::Place;
@@ -324,7 +325,11 @@ fn read_result(result: Option<Value<'_>>) -> ReceivedResult<'_> {
     let result = result.filter(|value| !value.is_null());
     match result.and_then(|value| value.refusals().next()) {
         None => ReceivedResult::Value(result),
-        Some(refusal) => ReceivedResult::Refused(format!("the result: {}", refusal.fault())),
+        Some(refusal) => {
+            let fault = refusal.fault();
+            let place = Excerpt(&fault.pointer);
+            ReceivedResult::Refused(format!("the result's value at \"{place}\": {}", fault.kind))
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::Timestamp;
 use crate::faults::Faults;
 use crate::job::JobSummary;
-use crate::query::{Parameter, missing, query};
+use crate::query::{Parameter, query, required};
 use crate::state::{Order, State};
 
 /// The query of `GET /v1/jobs`. Filters are joined with *and*.
@@ -108,8 +108,8 @@ pub fn read_query(raw: Option<&str>) -> Result<ListJobs, Faults> {
         }
         true
     });
-    if got.idempotency_key.is_some() && got.task.is_none() && faults.is_empty() {
-        missing("task", " beside idempotency_key", &mut faults);
+    if got.idempotency_key.is_some() {
+        required(got.task.as_deref(), "task", " beside idempotency_key", &mut faults);
     }
     faults.or(got)
 }
