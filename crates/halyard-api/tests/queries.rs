@@ -130,38 +130,6 @@ fn refused() {
             "?key",
             "key must be UTF-8 once its escapes are decoded",
         ),
-        (
-            LIST,
-            "queue=",
-            InvalidField,
-            "?queue",
-            "queue must have a value or be left out, not \"\"",
-        ),
-        (LIST, "limit=0", InvalidField, "?limit", "limit must be an integer from 1 on, not \"0\""),
-        (
-            LIST,
-            "idempotency_key=k",
-            MissingField,
-            "?task",
-            "task is required beside idempotency_key",
-        ),
-        (LIST, "order=up", InvalidField, "?order", "order must be one of asc, desc, not \"up\""),
-        (
-            LIST,
-            "state=failed,canceled,x",
-            InvalidField,
-            "?state",
-            "state must be one of scheduled, queued, running, retrying, completed, \
-             failed, cancelled, not \"canceled\"; did you mean \"cancelled\"?",
-        ),
-        (
-            LIST,
-            "created_after=2026-11-29T08:15:30+01:00",
-            InvalidField,
-            "?created_after",
-            "created_after must be a time in RFC 3339 such as 2026-11-29T08:15:30Z \
-             (write + as %2B), not \"2026-11-29T08:15:30 01:00\"",
-        ),
     ] {
         check_refused(reader, raw, &[(code, pointer, words)]);
     }
@@ -170,8 +138,32 @@ fn refused() {
         "",
         &[(MissingField, "?task", "task is required"), (MissingField, "?key", "key is required")],
     );
-    let many: Vec<String> = (0..70).map(|n| format!("p{n}=1")).collect();
-    assert!(query::read_none(Some(&many.join("&"))).unwrap_err().errors().len() <= 65);
+}
+
+#[test]
+fn refused_lists() {
+    for (raw, code, pointer, words) in [
+        ("queue=", InvalidField, "?queue", "queue must have a value or be left out, not \"\""),
+        ("limit=0", InvalidField, "?limit", "limit must be an integer from 1 on, not \"0\""),
+        ("idempotency_key=k", MissingField, "?task", "task is required beside idempotency_key"),
+        ("order=up", InvalidField, "?order", "order must be one of asc, desc, not \"up\""),
+        (
+            "state=failed,canceled,x",
+            InvalidField,
+            "?state",
+            "state must be one of scheduled, queued, running, retrying, completed, \
+             failed, cancelled, not \"canceled\"; did you mean \"cancelled\"?",
+        ),
+        (
+            "created_after=2026-11-29T08:15:30+01:00",
+            InvalidField,
+            "?created_after",
+            "created_after must be a time in RFC 3339 such as 2026-11-29T08:15:30Z \
+             (write + as %2B), not \"2026-11-29T08:15:30 01:00\"",
+        ),
+    ] {
+        check_refused(LIST, raw, &[(code, pointer, words)]);
+    }
 }
 
 /// The header is read as this key; `None`: refused.
