@@ -133,6 +133,10 @@ fn refused() {
     ] {
         check_refused(reader, raw, &[(code, pointer, words)]);
     }
+}
+
+#[test]
+fn everything_that_is_missing_is_named() {
     check_refused(
         KEYS,
         "",
