@@ -130,9 +130,8 @@ fn over_limit(job: &Job, value: &Text) -> Option<String> {
     }
     let sum = job.checkpoints_bytes + value.len() as u64;
     if sum > all as u64 {
-        return Some(format!(
-            "the checkpoints of a job may have {all} bytes together; with this one they would have {sum}"
-        ));
+        let rule = format!("the checkpoints of a job may have {all} bytes together");
+        return Some(format!("{rule}; with this one they would have {sum}"));
     }
     None
 }

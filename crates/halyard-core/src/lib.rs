@@ -15,7 +15,7 @@
 //! | [`operate`] | cancel, retry, run now and delete, by hand |
 //! | [`key`] | who holds an idempotency key, and until when? |
 //! | [`retention`] | how long ended jobs are kept |
-//! | [`job`], [`id`], [`name`], [`error`], [`limits`], [`chance`] | the nouns that the rules speak of |
+//! | [`job`], [`id`], [`name`], [`error`], [`limits`], [`chance`] | the nouns of these rules |
 //!
 //! To add a verb: settle its name, write its rule here as a function of a job, give it tests as a
 //! table, then give it a file of that name in the store, the wire crate and the server.
@@ -35,6 +35,7 @@ pub mod name;
 pub mod operate;
 pub mod outcome;
 pub mod retention;
+mod state;
 
 /// A point in time: milliseconds since 1970-01-01T00:00:00Z, by the store's clock.
 pub type TimeMs = i64;

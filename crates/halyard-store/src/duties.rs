@@ -9,8 +9,8 @@
 //!   [`extend_over_outage`](halyard_core::lease::extend_over_outage) and the stamp becomes `now`.
 //!   `stamp` always sets it. Reading verbs (`get`, `list`, `holder`, `queues`, `queue`, `tasks`,
 //!   `running_by_worker`, `stats`, `ready_queues`) do neither.
-//! - **Settle.** A verb with a seed that touches one job (`finish`, `checkpoint`, `retry`, `cancel`,
-//!   `run_now`, `delete`, `bulk`) first ends its lapsed start by
+//! - **Settle.** A verb with a seed that touches one job (`finish`, `checkpoint`, `retry`,
+//!   `cancel`, `run_now`, `delete`, `bulk`) first ends its lapsed start by
 //!   [`lapse`](halyard_core::outcome::lapse), so that the answer never depends on the reaper. What
 //!   was settled stays, also when the verb then refuses or the token is dead. A verb without a seed
 //!   never settles: `create` and `run_as_new` answer a running job as it is stored, `heartbeat`
@@ -90,8 +90,8 @@
 //!   gone. One that was answered with a tombstone gives it again while it is unexpired, otherwise
 //!   `Gone`. An accepted action gives `Done` with `repeated: true` and the job as it is now; when
 //!   the row is gone, `view: None` for a delete and `NotFound` for the rest. Nothing is settled.
-//! - `repeated` is otherwise true for [`Retried::Repeated`](halyard_core::operate::Retried::Repeated)
-//!   alone.
+//! - `repeated` is otherwise true for
+//!   [`Retried::Repeated`](halyard_core::operate::Retried::Repeated) alone.
 //!
 //! # Counts
 //!
@@ -103,7 +103,7 @@
 //! - `created`, `completed`, `failed`, `cancelled`, `retried` (revived too), `leases_lost`,
 //!   `timed_out` and the minutes move in the transaction itself. A minute is that of `now`, also
 //!   for a start that lapsed earlier.
-//! - A queue is known while it has jobs or is paused. `oldest_queued_at` is the least `queued_at`
+//! - A queue is known while it has jobs or is paused. `oldest_queued_at` is the least `run_at`
 //!   of its queued jobs, also while it is paused.
 //!
 //! # Changes

@@ -4,12 +4,12 @@
 //! |---|---|
 //! | [`Store`] | about twenty verbs of the domain, in batches; never begin, commit or CRUD |
 //! | [`verbs`] | what each verb takes and answers |
-//! | [`duties`] | what a store must do beyond core's rules: orders, chance, counts, remembered requests |
+//! | [`duties`] | what a store must do beyond core's rules: orders, chance, counts, memory |
 //! | [`options`] | what every store is opened with |
 //! | [`clock`] | the only file that asks the operating system for the time |
-//! | [`memory`] | the model: written for clarity on core's rules alone; the others are compared with it |
+//! | [`memory`] | the model: clear, on core's rules alone; the others are compared with it |
 //! | [`sqlite`] | one writer thread with group commit, readers beside it |
-//! | [`contract`] | one suite for every store: each verb, races, random commands against the model |
+//! | [`contract`] | one suite for every store: verbs, races, random commands against the model |
 //!
 //! Rules live in `halyard-core`; a store loads what a rule needs, asks it, and writes what it
 //! decided in one transaction. A verb that answers `Ok` is durable. Chance comes in as a

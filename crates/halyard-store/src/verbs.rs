@@ -257,7 +257,7 @@ pub struct QueueStatus {
     pub paused: bool,
     /// Its jobs by state.
     pub counts: Counts,
-    /// Since when its longest waiting claimable job waits.
+    /// Since when its longest waiting claimable job is due.
     pub oldest_queued_at: Option<TimeMs>,
 }
 

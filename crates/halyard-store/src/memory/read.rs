@@ -53,7 +53,7 @@ impl Tables {
         Some(QueueStatus {
             name: name.into(),
             paused,
-            oldest_queued_at: queued.map(|job| job.queued_at).min(),
+            oldest_queued_at: queued.map(|job| job.run_at).min(),
             counts: count(jobs.into_iter()),
         })
     }

@@ -1,1 +1,278 @@
-//! Being built.
+//! SQLite: the store inside the binary.
+//!
+//! One thread writes. It takes every call that waits, runs them in one transaction, commits once
+//! (`synchronous=FULL`: the log is synced before the commit returns) and then answers them all:
+//! group commit. A second set of threads reads, each call in one read transaction beside it.
+//!
+//! | file | what |
+//! |---|---|
+//! | `writer` | the thread, the groups, what a failed group does |
+//! | `transaction` | what a verb works with: statements, rows, counters, the clock |
+//! | `statements`, `sql/` | every statement, prepared once |
+//! | `rows` | rows to nouns and back |
+//! | `group`, `counters` | what a group counted, told and may have to put back |
+//! | `files` | the directory, its lock, opening a connection |
+//! | `migrations` | numbered SQL files and their checksums |
+//! | `create`, `claim`, … | one verb each, named as everywhere |
+//! | `reads` | the verbs that only read |
+//!
+//! Deliberately absent: a pool of writers (SQLite has one), savepoints (a group that fails is
+//! rolled back and its members are run again one by one), and any rule (those live in core).
+
+mod act;
+mod checkpoint;
+mod claim;
+mod counters;
+mod create;
+mod files;
+mod finish;
+mod group;
+mod heartbeat;
+mod keys;
+mod migrations;
+mod night;
+mod reads;
+mod requests;
+mod rows;
+mod statements;
+mod transaction;
+mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use halyard_core::TimeMs;
+use halyard_core::admission::NewJob;
+use halyard_core::chance::Seed;
+use halyard_core::checkpoint::Written;
+use halyard_core::id::JobId;
+use halyard_core::job::Name;
+use halyard_core::key::Holder;
+use halyard_core::operate::Retry;
+use halyard_core::outcome::Finish;
+use halyard_core::retention::Retention;
+use halyard_json::Text;
+
+pub use self::files::{DATABASE_FILE, OpenError};
+use self::reads::Readers;
+use self::writer::Writer;
+use crate::clock::Clock;
+use crate::verbs::{
+    Acted, Beat, Beats, Bulk, CheckpointWrite, Claim, Claims, Created, Filter, JobDetail, Keyed,
+    Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
+};
+use crate::{Answer, Store};
+
+/// How a SQLite store is opened.
+#[derive(Clone)]
+pub struct Options {
+    /// What every store is opened with.
+    pub store: crate::options::Options,
+    /// Hears of a failed write or sync, after which nothing on this file can be trusted until it
+    /// is opened again. A server exits here.
+    pub on_fatal: Arc<dyn Fn(&str) + Send + Sync>,
+    /// When a commit counts as durable.
+    pub synchronous: Synchronous,
+    /// A registered SQLite VFS to open the files with; the system's own when `None`.
+    pub vfs: Option<String>,
+    /// Threads that read.
+    pub readers: usize,
+}
+
+/// When a commit counts as durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Synchronous {
+    /// The log is synced before each commit returns: an acknowledged call survives a power cut.
+    Full,
+    /// The log is synced now and then: a power cut loses the last commits. For tests only.
+    Normal,
+    /// Nothing is synced. For tests only.
+    Off,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            store: crate::options::Options::default(),
+            on_fatal: Arc::new(|reason| {
+                tracing::error!(reason, "the storage failed; stopping, so that nothing is lost");
+                std::process::exit(74);
+            }),
+            synchronous: Synchronous::Full,
+            vfs: None,
+            readers: 2,
+        }
+    }
+}
+
+/// The store in one directory.
+pub struct Sqlite {
+    writer: Writer,
+    readers: Readers,
+    clock: Arc<dyn Clock>,
+    /// Held as long as the store: keeps a second server off the directory.
+    _lock: std::fs::File,
+}
+
+impl Sqlite {
+    /// Opens the store in `directory`, makes it when there is none, and brings its schema up to
+    /// date.
+    ///
+    /// # Errors
+    /// When the directory cannot be used, another server holds it, its schema is newer than this
+    /// program, or its SQLite settings do not hold.
+    pub fn open(directory: &Path, options: Options) -> Result<Self, OpenError> {
+        let lock = files::lock(directory)?;
+        let clock = Arc::clone(&options.store.clock);
+        let writer = Writer::start(directory, &options)?;
+        let readers = Readers::start(directory, &options)?;
+        Ok(Self { writer, readers, clock, _lock: lock })
+    }
+}
+
+#[async_trait]
+impl Store for Sqlite {
+    fn now(&self) -> TimeMs {
+        self.clock.now()
+    }
+
+    async fn create(
+        &self,
+        jobs: Vec<NewJob>,
+        request: Option<RequestKey>,
+    ) -> Answer<Keyed<Vec<Created>>> {
+        let weight = jobs.len();
+        self.writer.call(weight, move |tx| create::create(tx, &jobs, request.as_ref())).await
+    }
+
+    async fn claim(&self, claim: Claim) -> Answer<Claims> {
+        self.writer.call(claim.max, move |tx| claim::claim(tx, &claim)).await
+    }
+
+    async fn heartbeat(&self, beats: Vec<Beat>, lease_ms: i64) -> Answer<Beats> {
+        let weight = beats.len();
+        self.writer.call(weight, move |tx| heartbeat::heartbeat(tx, &beats, lease_ms)).await
+    }
+
+    async fn finish(&self, outcomes: Vec<Outcome>, seed: Seed) -> Answer<Vec<Finish>> {
+        let weight = outcomes.len();
+        self.writer.call(weight, move |tx| finish::finish(tx, &outcomes, seed)).await
+    }
+
+    async fn checkpoint(&self, write: CheckpointWrite, seed: Seed) -> Answer<Written> {
+        self.writer.call(1, move |tx| checkpoint::checkpoint(tx, &write, seed)).await
+    }
+
+    async fn retry(
+        &self,
+        id: JobId,
+        how: Retry,
+        request: Option<RequestKey>,
+        seed: Seed,
+    ) -> Answer<Keyed<Acted>> {
+        self.writer.call(1, move |tx| act::retry(tx, id, &how, request.as_ref(), seed)).await
+    }
+
+    async fn cancel(&self, id: JobId, seed: Seed) -> Answer<Acted> {
+        self.writer.call(1, move |tx| act::cancel(tx, id, seed)).await
+    }
+
+    async fn run_now(&self, id: JobId, seed: Seed) -> Answer<Acted> {
+        self.writer.call(1, move |tx| act::run_now(tx, id, seed)).await
+    }
+
+    async fn run_as_new(
+        &self,
+        id: JobId,
+        new_id: JobId,
+        payload: Option<Text>,
+        request: Option<RequestKey>,
+    ) -> Answer<Keyed<Created>> {
+        self.writer
+            .call(1, move |tx| {
+                create::run_as_new(tx, id, new_id, payload.as_ref(), request.as_ref())
+            })
+            .await
+    }
+
+    async fn delete(&self, id: JobId, forget_key: bool, seed: Seed) -> Answer<Acted> {
+        self.writer.call(1, move |tx| act::delete(tx, id, forget_key, seed)).await
+    }
+
+    async fn bulk(
+        &self,
+        bulk: Bulk,
+        request: Option<RequestKey>,
+        seed: Seed,
+    ) -> Answer<Keyed<Vec<Acted>>> {
+        let weight = bulk.targets.len();
+        self.writer.call(weight, move |tx| act::bulk(tx, &bulk, request.as_ref(), seed)).await
+    }
+
+    async fn forget_key(&self, id: JobId) -> Answer<bool> {
+        self.writer.call(1, move |tx| keys::forget(tx, id)).await
+    }
+
+    async fn set_paused(&self, name: &str, paused: bool) -> Answer<Option<QueueStatus>> {
+        let name = Name::from(name);
+        let queue = Name::clone(&name);
+        let known = self.writer.call(1, move |tx| tx.set_paused(&queue, paused)).await?;
+        if known { self.queue(&name).await } else { Ok(None) }
+    }
+
+    async fn stamp(&self) -> Answer<()> {
+        self.writer.call(1, night::stamp).await
+    }
+
+    async fn promote(&self, limit: usize) -> Answer<usize> {
+        self.writer.call(1, move |tx| night::promote(tx, limit)).await
+    }
+
+    async fn reap(&self, limit: usize, seed: Seed) -> Answer<usize> {
+        self.writer.call(1, move |tx| night::reap(tx, limit, seed)).await
+    }
+
+    async fn prune(&self, limit: usize, retention: Retention) -> Answer<usize> {
+        self.writer.call(1, move |tx| night::prune(tx, limit, &retention)).await
+    }
+
+    async fn get(&self, id: JobId) -> Answer<Option<JobDetail>> {
+        self.readers.call(move |read| read.get(id)).await
+    }
+
+    async fn list(&self, filter: Filter) -> Answer<Page> {
+        self.readers.call(move |read| read.list(&filter)).await
+    }
+
+    async fn holder(&self, task: &str, key: &str) -> Answer<Option<Holder>> {
+        let (task, key, now) = (task.to_owned(), key.to_owned(), self.now());
+        self.readers.call(move |read| read.holder(&task, &key, now)).await
+    }
+
+    async fn queues(&self) -> Answer<Vec<QueueStatus>> {
+        self.readers.call(|read| read.queues(None)).await
+    }
+
+    async fn queue(&self, name: &str) -> Answer<Option<QueueStatus>> {
+        let name = name.to_owned();
+        self.readers.call(move |read| Ok(read.queues(Some(&name))?.pop())).await
+    }
+
+    async fn tasks(&self) -> Answer<Vec<TaskStatus>> {
+        self.readers.call(reads::Read::tasks).await
+    }
+
+    async fn running_by_worker(&self) -> Answer<Vec<(Name, u64)>> {
+        self.readers.call(reads::Read::running_by_worker).await
+    }
+
+    async fn stats(&self) -> Answer<Stats> {
+        let now = self.now();
+        self.readers.call(move |read| read.stats(now)).await
+    }
+
+    async fn ready_queues(&self) -> Answer<Vec<Name>> {
+        self.readers.call(reads::Read::ready_queues).await
+    }
+}

@@ -1,0 +1,126 @@
+//! Retry, cancel, run now, delete: one job by hand, or many.
+
+use halyard_core::chance::Seed;
+use halyard_core::id::JobId;
+use halyard_core::job::{Job, State};
+use halyard_core::key::Removal;
+use halyard_core::operate::{self, Refusal, Retried, Retry};
+
+use super::rows::{self, Guard};
+use super::transaction::Tx;
+use super::writer::Ran;
+use super::{keys, requests};
+use crate::verbs::{Acted, Bulk, BulkAction, Keyed, RequestKey};
+
+pub(super) fn retry(
+    tx: &mut Tx<'_>,
+    id: JobId,
+    how: &Retry,
+    request: Option<&RequestKey>,
+    seed: Seed,
+) -> Ran<Keyed<Acted>> {
+    let only =
+        |mut acted: Vec<(JobId, Acted)>| acted.pop().map_or(Acted::NotFound, |(_, acted)| acted);
+    let acted = requests::keyed(tx, request, |tx| Ok(vec![(id, retry_one(tx, id, how, seed)?)]))?;
+    Ok(match acted {
+        Keyed::Fresh(acted) => Keyed::Fresh(only(acted)),
+        Keyed::Replayed(acted) => Keyed::Replayed(only(acted)),
+        Keyed::Reused(first) => Keyed::Reused(first),
+    })
+}
+
+pub(super) fn cancel(tx: &mut Tx<'_>, id: JobId, seed: Seed) -> Ran<Acted> {
+    act(tx, id, seed, operate::cancel)
+}
+
+pub(super) fn run_now(tx: &mut Tx<'_>, id: JobId, seed: Seed) -> Ran<Acted> {
+    act(tx, id, seed, operate::run_now)
+}
+
+pub(super) fn delete(tx: &mut Tx<'_>, id: JobId, forget_key: bool, seed: Seed) -> Ran<Acted> {
+    let Some(job) = tx.settled(id, seed)? else { return Ok(Acted::NotFound) };
+    if let Err(refusal) = operate::delete(&job) {
+        return Ok(Acted::Refused(refusal));
+    }
+    keys::bury(tx, &job, (!forget_key).then_some(Removal::Deleted))?;
+    tx.remove(&job)?;
+    if !job.state.is_terminal() {
+        tx.count_end(State::Cancelled);
+    }
+    Ok(Acted::Done { view: None, repeated: false })
+}
+
+pub(super) fn bulk(
+    tx: &mut Tx<'_>,
+    bulk: &Bulk,
+    request: Option<&RequestKey>,
+    seed: Seed,
+) -> Ran<Keyed<Vec<Acted>>> {
+    let one = |tx: &mut Tx<'_>, id: JobId, life: Option<u32>| match bulk.action {
+        BulkAction::Retry => retry_one(tx, id, &BulkAction::retry(life), seed),
+        BulkAction::Cancel => cancel(tx, id, seed),
+        BulkAction::Delete => delete(tx, id, false, seed),
+        BulkAction::RunNow => run_now(tx, id, seed),
+    };
+    let acted = requests::keyed(tx, request, |tx| {
+        bulk.targets
+            .iter()
+            .map(|(id, life)| match id {
+                Some(id) => Ok((*id, one(tx, *id, *life)?)),
+                None => Ok((JobId(0), Acted::NotFound)),
+            })
+            .collect()
+    })?;
+    let all = |acted: Vec<(JobId, Acted)>| acted.into_iter().map(|(_, acted)| acted).collect();
+    Ok(match acted {
+        Keyed::Fresh(acted) => Keyed::Fresh(all(acted)),
+        Keyed::Replayed(acted) => Keyed::Replayed(all(acted)),
+        Keyed::Reused(first) => Keyed::Reused(first),
+    })
+}
+
+/// An action that changes the job alone.
+fn act(
+    tx: &mut Tx<'_>,
+    id: JobId,
+    seed: Seed,
+    rule: impl FnOnce(&mut Job, i64) -> Result<(), Refusal>,
+) -> Ran<Acted> {
+    let Some(mut job) = tx.settled(id, seed)? else { return Ok(Acted::NotFound) };
+    let before = Guard::of(&job);
+    if let Err(refusal) = rule(&mut job, tx.now) {
+        return Ok(Acted::Refused(refusal));
+    }
+    if before.shows_change(&job) {
+        tx.save(&job, before)?;
+    }
+    done(tx, job, false)
+}
+
+fn retry_one(tx: &mut Tx<'_>, id: JobId, how: &Retry, seed: Seed) -> Ran<Acted> {
+    let Some(mut job) = tx.settled(id, seed)? else { return Ok(Acted::NotFound) };
+    let before = Guard::of(&job);
+    let checkpoints = tx.checkpoints(&job)?;
+    let result = tx.result(&job)?;
+    match operate::retry(&mut job, how, &checkpoints, result.as_ref(), tx.now) {
+        Err(refusal) => Ok(Acted::Refused(refusal)),
+        Ok(Retried::Repeated) => done(tx, job, true),
+        Ok(Retried::Opened { attempt, keep }) => {
+            if let Err(other) = keys::hold_again(tx, &mut job)? {
+                return Ok(Acted::Refused(Refusal::KeyTaken(other)));
+            }
+            if let Some(attempt) = attempt {
+                tx.record(job.seq, &attempt)?;
+            }
+            tx.sql.checkpoints_delete.execute((job.seq, rows::limit(keep)))?;
+            tx.sql.result_delete.execute([job.seq])?;
+            tx.count_retry();
+            tx.save(&job, before)?;
+            done(tx, job, false)
+        }
+    }
+}
+
+fn done(tx: &mut Tx<'_>, job: Job, repeated: bool) -> Ran<Acted> {
+    Ok(Acted::Done { view: Some(Box::new(tx.view(job)?)), repeated })
+}

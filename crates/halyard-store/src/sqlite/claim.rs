@@ -1,0 +1,84 @@
+//! Claim: leases for jobs in the order of priority, due time and creation, over all named queues
+//! as one list.
+
+use std::cmp::Reverse;
+
+use halyard_core::job::Job;
+use halyard_core::lease::{self, Terms};
+use halyard_core::limits;
+
+use super::rows::{self, Columns, Guard};
+use super::transaction::Tx;
+use super::writer::Ran;
+use crate::verbs::{Claim, Claimed, Claims};
+
+pub(super) fn claim(tx: &mut Tx<'_>, claim: &Claim) -> Ran<Claims> {
+    let mut answer = Claims { now: tx.now, jobs: Vec::new() };
+    if let Some(mark) = claim.mark.filter(|_| claim.repeat) {
+        let seq = |row: &rusqlite::Row<'_>| row.get(0);
+        let seqs: Vec<i64> = tx.sql.claimed.query_map((tx.now, mark), seq)?.collect::<Ran<_>>()?;
+        for seq in seqs {
+            let job = tx.job_by_seq(seq)?;
+            answer.jobs.push(show(tx, job)?);
+        }
+        if !answer.jobs.is_empty() {
+            return Ok(answer);
+        }
+    }
+    let terms = Terms { worker: claim.worker.clone(), claim: claim.mark, lease_ms: claim.lease_ms };
+    let mut bytes = 0;
+    for (index, seq) in (0..).zip(ready(tx, claim)?) {
+        let job = tx.job_by_seq(seq)?;
+        let before = Guard::of(&job);
+        let mut claimed = show(tx, job)?;
+        bytes += size(&claimed);
+        if bytes > limits::CLAIM_ANSWER_BYTES_MAX && !answer.jobs.is_empty() {
+            break;
+        }
+        let job = &mut claimed.view.job;
+        lease::claim(job, &terms, claim.seed.start_marks(index, tx.now), tx.now);
+        tx.save(job, before)?;
+        answer.jobs.push(claimed);
+    }
+    Ok(answer)
+}
+
+/// Which jobs are next. Tasks without claimable jobs cost nothing, whatever else they have.
+fn ready(tx: &mut Tx<'_>, claim: &Claim) -> Ran<Vec<i64>> {
+    let limit = rows::limit(claim.max);
+    let mut lists = Vec::new();
+    let mut queues: Vec<_> = claim.queues.iter().filter(|queue| !tx.is_paused(queue)).collect();
+    queues.sort();
+    queues.dedup();
+    for queue in queues {
+        let mut tasks = tx.counters.ready(queue, claim.tasks.as_deref());
+        tasks.sort();
+        tasks.dedup();
+        for task in tasks {
+            let place = |row: &rusqlite::Row<'_>| {
+                let mut next = Columns::of(row);
+                let seq: i64 = next.next()?;
+                Ok((Reverse(next.next::<i32>()?), next.next::<i64>()?, seq))
+            };
+            let places = tx.sql.ready.query_map((&**queue, &*task, limit), place)?;
+            lists.push(places.collect::<Ran<Vec<_>>>()?);
+        }
+    }
+    let mut places = lists.pop().unwrap_or_default();
+    if !lists.is_empty() {
+        places.extend(lists.into_iter().flatten());
+        places.sort_unstable();
+        places.truncate(claim.max);
+    }
+    Ok(places.into_iter().map(|(_, _, seq)| seq).collect())
+}
+
+fn show(tx: &mut Tx<'_>, job: Job) -> Ran<Claimed> {
+    let checkpoints = tx.checkpoints(&job)?;
+    Ok(Claimed { view: tx.view(job)?, checkpoints })
+}
+
+fn size(claimed: &Claimed) -> usize {
+    let values = claimed.checkpoints.iter().map(|checkpoint| checkpoint.value.len()).sum::<usize>();
+    claimed.view.payload.len() + values
+}

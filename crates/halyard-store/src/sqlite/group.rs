@@ -1,0 +1,137 @@
+//! What one group did beside its rows: numbers to write, changes to tell, and what to put back if
+//! it is rolled back.
+
+use std::collections::{HashMap, HashSet};
+
+use halyard_core::TimeMs;
+use halyard_core::job::{Job, Name, State};
+
+use super::rows::signed;
+use super::statements::Statements;
+use super::writer::Ran;
+use crate::verbs::{Change, Minute, Totals};
+
+const MINUTE_MS: i64 = 60_000;
+
+/// One group until it is committed.
+#[derive(Default)]
+pub(super) struct Group {
+    /// Events, written with the group.
+    pub(super) totals: Totals,
+    /// Answers that wrote nothing.
+    pub(super) tally: Tally,
+    /// Told once it is committed.
+    pub(super) changes: Vec<Change>,
+    pub(super) seq_before: i64,
+    pub(super) stamp_before: TimeMs,
+    pub(super) paused_before: Option<HashSet<Name>>,
+    pub(super) minutes: Vec<Minute>,
+}
+
+/// Answers that wrote nothing, counted in memory and added by a stamp.
+#[derive(Default)]
+pub(super) struct Tally {
+    /// Replays and rejections, by job.
+    pub(super) jobs: HashMap<i64, (u64, u64)>,
+    pub(super) totals: Totals,
+}
+
+impl Group {
+    /// Counts an event in its minute.
+    pub(super) fn count(&mut self, now: TimeMs, count: impl FnOnce(&mut Minute)) {
+        let at = now - now.rem_euclid(MINUTE_MS);
+        match self.minutes.last_mut().filter(|minute| minute.at == at) {
+            Some(minute) => count(minute),
+            None => {
+                let mut minute = Minute { at, ..Minute::default() };
+                count(&mut minute);
+                self.minutes.push(minute);
+            }
+        }
+    }
+
+    /// A life ended.
+    pub(super) fn count_end(&mut self, state: State, now: TimeMs) {
+        match state {
+            State::Completed => {
+                self.totals.completed += 1;
+                self.count(now, |minute| minute.completed += 1);
+            }
+            State::Failed => {
+                self.totals.failed += 1;
+                self.count(now, |minute| minute.failed += 1);
+            }
+            State::Cancelled => self.totals.cancelled += 1,
+            State::Scheduled | State::Queued | State::Running | State::Retrying => {}
+        }
+    }
+
+    /// Listeners hear of the job as it is now; `state` is `None` when it is gone.
+    pub(super) fn tell(&mut self, job: &Job, state: Option<State>) {
+        self.changes.push(Change {
+            id: job.id,
+            task: Name::clone(&job.task),
+            queue: Name::clone(&job.queue),
+            state,
+            life: job.life,
+            attempt: job.attempt,
+        });
+    }
+
+    /// Writes totals and minutes.
+    pub(super) fn write(&self, sql: &mut Statements<'_>) -> Ran<()> {
+        write_totals(sql, &self.totals)?;
+        for minute in &self.minutes {
+            sql.minute_add.execute((
+                minute.at,
+                signed(minute.created),
+                signed(minute.completed),
+                signed(minute.failed),
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+impl Tally {
+    /// Adds what a committed group counted.
+    pub(super) fn add(&mut self, group: Self) {
+        self.totals.replayed += group.totals.replayed;
+        self.totals.keys_refused += group.totals.keys_refused;
+        self.totals.reports_rejected += group.totals.reports_rejected;
+        for (seq, (replays, rejected)) in group.jobs {
+            let job = self.jobs.entry(seq).or_default();
+            job.0 += replays;
+            job.1 += rejected;
+        }
+    }
+
+    /// Writes it. If this is rolled back the counts are lost: they are evidence, not promises.
+    pub(super) fn write(&mut self, sql: &mut Statements<'_>) -> Ran<()> {
+        let counted = std::mem::take(self);
+        write_totals(sql, &counted.totals)?;
+        for (seq, (replays, rejected)) in counted.jobs {
+            sql.job_tally.execute((seq, signed(replays), signed(rejected)))?;
+        }
+        Ok(())
+    }
+}
+
+fn write_totals(sql: &mut Statements<'_>, totals: &Totals) -> Ran<()> {
+    if *totals == Totals::default() {
+        return Ok(());
+    }
+    sql.totals_add.execute((
+        signed(totals.created),
+        signed(totals.replayed),
+        signed(totals.keys_refused),
+        signed(totals.completed),
+        signed(totals.failed),
+        signed(totals.cancelled),
+        signed(totals.retried),
+        signed(totals.leases_lost),
+        signed(totals.timed_out),
+        signed(totals.reports_rejected),
+    ))?;
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! The verbs that only read: threads of their own, each call in one read transaction, so that an
+//! answer is one moment of the store. A read never waits for the writer.
+
+mod list;
+mod overview;
+
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use halyard_core::TimeMs;
+use halyard_core::error::ErrorReport;
+use halyard_core::id::JobId;
+use halyard_core::job::{Job, JobView, State};
+use halyard_core::key::Holder;
+use halyard_core::{limits, operate};
+use halyard_json::Text;
+use rusqlite::{CachedStatement, Connection, OptionalExtension};
+use tokio::sync::oneshot;
+
+use super::keys::Known;
+use super::rows::{self, Columns};
+use super::writer::Ran;
+use super::{OpenError, Options, files};
+use crate::verbs::JobDetail;
+use crate::{Answer, StoreError};
+
+/// Reads that may wait; the next one is told that the store is overloaded.
+const WAITING_READS_MAX: usize = 4_096;
+
+type ReadCall = Box<dyn FnOnce(&Read) + Send>;
+
+/// The way into the reading threads. They end when it is dropped.
+pub(super) struct Readers {
+    calls: SyncSender<ReadCall>,
+}
+
+impl Readers {
+    pub(super) fn start(directory: &Path, options: &Options) -> Result<Self, OpenError> {
+        let (calls, waiting) = mpsc::sync_channel(WAITING_READS_MAX);
+        let waiting = Arc::new(Mutex::new(waiting));
+        for number in 0..options.readers.max(1) {
+            let connection = files::open_reader(directory, options)?;
+            connection.set_prepared_statement_cache_capacity(64);
+            let waiting = Arc::clone(&waiting);
+            thread::Builder::new()
+                .name(format!("halyard-reader-{number}"))
+                .spawn(move || serve(connection, &waiting))
+                .map_err(OpenError::Thread)?;
+        }
+        Ok(Self { calls })
+    }
+
+    /// Runs `work` in one read transaction.
+    pub(super) async fn call<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Read) -> Ran<T> + Send + 'static,
+    ) -> Answer<T> {
+        let (caller, answer) = oneshot::channel();
+        let call: ReadCall = Box::new(move |read| {
+            let answer = read.in_one_moment(work).map_err(|error| {
+                tracing::error!(%error, "a read failed");
+                StoreError::Unavailable(error.to_string())
+            });
+            // A caller that went away needs no answer.
+            drop(caller.send(answer));
+        });
+        self.calls.try_send(call).map_err(|refused| match refused {
+            TrySendError::Full(_) => StoreError::Overloaded,
+            TrySendError::Disconnected(_) => closed(),
+        })?;
+        answer.await.unwrap_or_else(|_| Err(closed()))
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::Unavailable("the store is closed".to_owned())
+}
+
+fn serve(connection: Connection, waiting: &Mutex<Receiver<ReadCall>>) {
+    let read = Read { connection };
+    loop {
+        let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(call) = next else { return };
+        call(&read);
+    }
+}
+
+/// One reading connection.
+pub(super) struct Read {
+    connection: Connection,
+}
+
+impl Read {
+    fn in_one_moment<T>(&self, work: impl FnOnce(&Self) -> Ran<T>) -> Ran<T> {
+        let moment = self.connection.unchecked_transaction()?;
+        let answer = work(self)?;
+        moment.finish()?;
+        Ok(answer)
+    }
+
+    fn sql(&self, statement: &'static str) -> Ran<CachedStatement<'_>> {
+        self.connection.prepare_cached(statement)
+    }
+
+    pub(super) fn get(&self, id: JobId) -> Ran<Option<JobDetail>> {
+        let id = id.0.to_be_bytes();
+        let by_id = include_str!("../sql/job_by_id.sql");
+        let Some(job) = self.sql(by_id)?.query_one([id], rows::job).optional()? else {
+            return Ok(None);
+        };
+        let seq = job.seq;
+        let checkpoints = self
+            .sql(include_str!("../sql/checkpoints.sql"))?
+            .query_map([seq], rows::checkpoint)?
+            .collect::<Ran<_>>()?;
+        let attempts_total = u64::from(job.starts);
+        let view = self.view(job)?;
+        let mut attempts: Vec<_> = Some(&view.job)
+            .filter(|job| operate::keeps_own_record(job))
+            .and_then(|job| job.newest_attempt(view.result.as_ref()))
+            .into_iter()
+            .collect();
+        let further = limits::ATTEMPTS_SHOWN_MAX - attempts.len();
+        for attempt in self
+            .sql(include_str!("../sql/attempts.sql"))?
+            .query_map((seq, rows::limit(further)), rows::attempt)?
+        {
+            attempts.push(attempt?);
+        }
+        Ok(Some(JobDetail { view, checkpoints, attempts, attempts_total }))
+    }
+
+    fn view(&self, job: Job) -> Ran<JobView> {
+        let body = include_str!("../sql/body.sql");
+        let (details, payload) = self.sql(body)?.query_one([job.seq], rows::body)?;
+        let result = self.result(&job)?;
+        let error = self.error(&job)?;
+        Ok(JobView { job, details, payload, result, error })
+    }
+
+    fn result(&self, job: &Job) -> Ran<Option<Text>> {
+        if job.state != State::Completed {
+            return Ok(None);
+        }
+        let result = include_str!("../sql/result.sql");
+        self.sql(result)?.query_one([job.seq], rows::result).optional()
+    }
+
+    fn error(&self, job: &Job) -> Ran<Option<ErrorReport>> {
+        let Some(number) = job.error_start else { return Ok(None) };
+        let mut statement = self.sql(include_str!("../sql/attempt_error.sql"))?;
+        let error = |row: &rusqlite::Row<'_>| rows::error(&mut Columns::of(row));
+        Ok(statement.query_one((job.seq, number), error).optional()?.flatten())
+    }
+
+    pub(super) fn holder(&self, task: &str, key: &str, now: TimeMs) -> Ran<Option<Holder>> {
+        let known = self
+            .sql(include_str!("../sql/key.sql"))?
+            .query_one((task, key), Known::of)
+            .optional()?;
+        Ok(known.map(|known| known.holder).filter(|holder| !holder.has_expired(now)))
+    }
+}

@@ -1,0 +1,1 @@
+SELECT * FROM bodies WHERE seq = ?1

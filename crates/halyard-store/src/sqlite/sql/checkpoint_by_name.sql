@@ -1,0 +1,1 @@
+SELECT * FROM checkpoints WHERE seq = ?1 AND name = ?2

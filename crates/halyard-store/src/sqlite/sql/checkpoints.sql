@@ -1,0 +1,1 @@
+SELECT * FROM checkpoints WHERE seq = ?1 ORDER BY position

@@ -1,0 +1,1 @@
+SELECT queue, task, state, jobs FROM counters

@@ -1,0 +1,3 @@
+-- Running jobs. Asked when the counters say that they are few.
+SELECT seq, state, queue, task FROM jobs INDEXED BY jobs_lease
+WHERE state = 2 AND seq > ?1 AND seq < ?2

@@ -1,0 +1,1 @@
+INSERT INTO migrations VALUES (?1, ?2, ?3)

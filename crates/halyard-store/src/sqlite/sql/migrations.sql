@@ -1,0 +1,1 @@
+SELECT checksum FROM migrations ORDER BY number

@@ -1,0 +1,1 @@
+SELECT * FROM minutes WHERE at > ?1 ORDER BY at

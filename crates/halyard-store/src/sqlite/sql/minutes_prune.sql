@@ -1,0 +1,1 @@
+DELETE FROM minutes WHERE at < ?1

@@ -1,0 +1,1 @@
+INSERT INTO queues VALUES (?1, 1) ON CONFLICT (name) DO UPDATE SET paused = 1

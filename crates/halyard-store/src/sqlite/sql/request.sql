@@ -1,0 +1,1 @@
+SELECT body, expires_at, results FROM requests WHERE scope = ?1 AND value = ?2

@@ -1,0 +1,1 @@
+SELECT result FROM results WHERE seq = ?1

@@ -1,0 +1,1 @@
+DELETE FROM results WHERE seq = ?1

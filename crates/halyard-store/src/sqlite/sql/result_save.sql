@@ -1,0 +1,1 @@
+INSERT OR REPLACE INTO results (seq, result) VALUES (?1, ?2)

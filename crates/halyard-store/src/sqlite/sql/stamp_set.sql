@@ -1,0 +1,1 @@
+UPDATE stamp SET at = ?1

@@ -1,0 +1,2 @@
+-- A bounded number of freed pages at a time.
+PRAGMA incremental_vacuum(256)

@@ -1,0 +1,356 @@
+//! What a verb works with: statements, rows, counters, the clock. One [`Tx`] lives as long as the
+//! writer; [`Tx::begin`] and [`Tx::commit`] frame each group.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use halyard_core::chance::Seed;
+use halyard_core::checkpoint::Checkpoint;
+use halyard_core::error::ErrorReport;
+use halyard_core::id::{JobId, Token};
+use halyard_core::job::{Attempt, Details, Job, JobView, Name, StartState, State};
+use halyard_core::{TimeMs, lease, limits, operate, outcome};
+use halyard_json::Text;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::Options;
+use super::counters::Counters;
+use super::group::{Group, Tally};
+use super::rows::{self, Guard};
+use super::statements::Statements;
+use super::writer::Ran;
+use crate::OnChange;
+use crate::clock::Clock;
+
+/// The writer's hands.
+pub(super) struct Tx<'c> {
+    connection: &'c Connection,
+    pub(super) sql: Statements<'c>,
+    pub(super) counters: Counters,
+    clock: Arc<dyn Clock>,
+    on_change: OnChange,
+    /// Paused queues: claims pass them by.
+    paused: HashSet<Name>,
+    /// The number that the next job gets.
+    next_seq: i64,
+    /// The newest stamp.
+    stamp: TimeMs,
+    /// Counted and not yet written.
+    tally: Tally,
+    group: Group,
+    /// The clock when the current verb began.
+    pub(super) now: TimeMs,
+}
+
+impl<'c> Tx<'c> {
+    pub(super) fn load(
+        connection: &'c Connection,
+        sql: Statements<'c>,
+        options: &Options,
+    ) -> Ran<Self> {
+        let clock = Arc::clone(&options.store.clock);
+        let seq: i64 =
+            connection.query_one(include_str!("sql/seq_last.sql"), [], |row| row.get(0))?;
+        let stamp: TimeMs =
+            connection.query_one(include_str!("sql/stamp.sql"), [], |row| row.get(0))?;
+        clock.raise(stamp);
+        let now = clock.now();
+        let mut tx = Self {
+            counters: Counters::load(connection)?,
+            paused: paused(connection)?,
+            connection,
+            sql,
+            clock,
+            on_change: Arc::clone(&options.store.on_change),
+            next_seq: seq + 1,
+            // A new store begins with a stamp of its opening.
+            stamp: if stamp == 0 { now } else { stamp },
+            tally: Tally::default(),
+            group: Group::default(),
+            now,
+        };
+        if stamp == 0 {
+            tx.sql.stamp_set.execute([now])?;
+        }
+        Ok(tx)
+    }
+
+    pub(super) fn begin(&mut self) -> Ran<()> {
+        self.group =
+            Group { seq_before: self.next_seq, stamp_before: self.stamp, ..Group::default() };
+        self.sql.begin.execute([])?;
+        Ok(())
+    }
+
+    /// A verb begins: its time, and what an outage before it asks for.
+    pub(super) fn enter(&mut self) -> Ran<()> {
+        self.now = self.clock.now();
+        if self.now - self.stamp > limits::OUTAGE_MS {
+            self.extend_leases()?;
+            self.set_stamp()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn commit(&mut self) -> Ran<()> {
+        self.counters.write(&mut self.sql)?;
+        self.group.write(&mut self.sql)?;
+        self.sql.commit.execute([])?;
+        self.counters.settle(true);
+        self.tally.add(std::mem::take(&mut self.group.tally));
+        Ok(())
+    }
+
+    /// Tells what the committed group changed.
+    pub(super) fn publish(&mut self) {
+        let changes = std::mem::take(&mut self.group.changes);
+        if !changes.is_empty() {
+            (self.on_change)(&changes);
+        }
+    }
+
+    pub(super) fn roll_back(&mut self) {
+        // Some errors have ended the transaction already; then there is nothing to roll back.
+        if !self.connection.is_autocommit()
+            && let Err(error) = self.connection.execute_batch("ROLLBACK")
+        {
+            tracing::error!(%error, "a failed group could not be rolled back");
+        }
+        self.counters.settle(false);
+        let group = std::mem::take(&mut self.group);
+        self.next_seq = group.seq_before;
+        self.stamp = group.stamp_before;
+        if let Some(paused) = group.paused_before {
+            self.paused = paused;
+        }
+    }
+
+    /// The number of a new job. [`Tx::return_seq`] gives one back that was not used.
+    pub(super) fn take_seq(&mut self) -> i64 {
+        self.next_seq += 1;
+        self.next_seq - 1
+    }
+
+    pub(super) fn return_seq(&mut self) {
+        self.next_seq -= 1;
+    }
+
+    pub(super) fn is_paused(&self, queue: &Name) -> bool {
+        self.paused.contains(queue)
+    }
+
+    /// Pauses or resumes; false when there is no such queue to resume.
+    pub(super) fn set_paused(&mut self, queue: &Name, paused: bool) -> Ran<bool> {
+        let known = self.is_paused(queue) || self.counters.has_jobs(queue);
+        if !known && !paused {
+            return Ok(false);
+        }
+        self.group.paused_before.get_or_insert_with(|| self.paused.clone());
+        if paused {
+            self.sql.queue_pause.execute([&**queue])?;
+            self.paused.insert(Name::clone(queue));
+        } else {
+            self.sql.queue_resume.execute([&**queue])?;
+            self.paused.remove(queue);
+        }
+        Ok(true)
+    }
+
+    pub(super) fn job_by_id(&mut self, id: JobId) -> Ran<Option<Job>> {
+        let id = id.0.to_be_bytes();
+        self.sql.job_by_id.query_one([id], rows::job).optional()
+    }
+
+    pub(super) fn job_by_seq(&mut self, seq: i64) -> Ran<Job> {
+        self.sql.job_by_seq.query_one([seq], rows::job)
+    }
+
+    /// A job by id, its lapsed start ended first.
+    pub(super) fn settled(&mut self, id: JobId, seed: Seed) -> Ran<Option<Job>> {
+        let Some(mut job) = self.job_by_id(id)? else { return Ok(None) };
+        self.settle(&mut job, seed)?;
+        Ok(Some(job))
+    }
+
+    /// Ends the running start if its lease has lapsed.
+    pub(super) fn settle(&mut self, job: &mut Job, seed: Seed) -> Ran<()> {
+        let before = Guard::of(job);
+        let Some(attempt) = outcome::lapse(job, self.now, seed.unit(job.seq.unsigned_abs())) else {
+            return Ok(());
+        };
+        match attempt.state {
+            StartState::Lost => self.group.totals.leases_lost += 1,
+            StartState::TimedOut => self.group.totals.timed_out += 1,
+            StartState::Running
+            | StartState::Completed
+            | StartState::Failed
+            | StartState::Released
+            | StartState::Snoozed
+            | StartState::Cancelled => {}
+        }
+        self.record(job.seq, &attempt)?;
+        self.save(job, before)
+    }
+
+    /// Writes a job that changed since `before`, and counts and tells what that means.
+    pub(super) fn save(&mut self, job: &Job, before: Guard) -> Ran<()> {
+        job.assert_sound();
+        let written = rows::save_job(&mut self.sql.job_save, job, before)?;
+        assert_eq!(written, 1, "{}: changed under the writer", job.id);
+        if before.state() != job.state {
+            self.counters.shift(&job.queue, &job.task, Some(before.state()), Some(job.state));
+            if job.state.is_terminal() {
+                self.count_end(job.state);
+            }
+        }
+        if before.shows_change(job) {
+            self.group.tell(job, Some(job.state));
+        }
+        Ok(())
+    }
+
+    /// A new job stands in its row.
+    pub(super) fn count_new(&mut self, job: &Job) {
+        self.counters.shift(&job.queue, &job.task, None, Some(job.state));
+        self.group.totals.created += 1;
+        self.group.count(self.now, |minute| minute.created += 1);
+        self.group.tell(job, Some(job.state));
+    }
+
+    /// A new life was opened.
+    pub(super) fn count_retry(&mut self) {
+        self.group.totals.retried += 1;
+    }
+
+    /// A life ended.
+    pub(super) fn count_end(&mut self, state: State) {
+        self.group.count_end(state, self.now);
+    }
+
+    /// A create was answered with a known job; `None` when its row is gone.
+    pub(super) fn count_replay(&mut self, seq: Option<i64>) {
+        self.group.tally.totals.replayed += 1;
+        if let Some(seq) = seq {
+            self.group.tally.jobs.entry(seq).or_default().0 += 1;
+        }
+    }
+
+    /// A create was refused for its key.
+    pub(super) fn count_key_refused(&mut self) {
+        self.group.tally.totals.keys_refused += 1;
+    }
+
+    /// A call with a dead token was turned away.
+    pub(super) fn count_rejected(&mut self, seq: i64) {
+        self.group.tally.totals.reports_rejected += 1;
+        self.group.tally.jobs.entry(seq).or_default().1 += 1;
+    }
+
+    /// Removes a job with everything that hangs on it; its key is the caller's matter.
+    pub(super) fn remove(&mut self, job: &Job) -> Ran<()> {
+        for statement in [
+            &mut self.sql.job_delete,
+            &mut self.sql.body_delete,
+            &mut self.sql.result_delete,
+            &mut self.sql.attempts_delete,
+        ] {
+            statement.execute([job.seq])?;
+        }
+        self.sql.checkpoints_delete.execute((job.seq, 0))?;
+        self.counters.shift(&job.queue, &job.task, Some(job.state), None);
+        self.group.tally.jobs.remove(&job.seq);
+        self.tally.jobs.remove(&job.seq);
+        self.group.tell(job, None);
+        Ok(())
+    }
+
+    /// Keeps the record of a start.
+    pub(super) fn record(&mut self, seq: i64, attempt: &Attempt) -> Ran<()> {
+        rows::insert_attempt(&mut self.sql.attempt_insert, seq, attempt)?;
+        Ok(())
+    }
+
+    /// The start that a token belongs to, whatever became of it.
+    pub(super) fn start_of_token(
+        &mut self,
+        job: &Job,
+        token: Option<Token>,
+    ) -> Ran<Option<Attempt>> {
+        let Some(token) = token else { return Ok(None) };
+        let is_newest = job.start.as_ref().is_some_and(|start| start.marks.token == token);
+        if is_newest && operate::keeps_own_record(job) {
+            let result = self.result(job)?;
+            return Ok(job.newest_attempt(result.as_ref()));
+        }
+        let token = token.0.to_be_bytes();
+        self.sql.attempt_by_token.query_one((job.seq, token), rows::attempt).optional()
+    }
+
+    pub(super) fn view(&mut self, job: Job) -> Ran<JobView> {
+        let (details, payload) = self.body(job.seq)?;
+        let result = self.result(&job)?;
+        let error = self.error(&job)?;
+        Ok(JobView { job, details, payload, result, error })
+    }
+
+    pub(super) fn body(&mut self, seq: i64) -> Ran<(Details, Text)> {
+        self.sql.body.query_one([seq], rows::body)
+    }
+
+    pub(super) fn result(&mut self, job: &Job) -> Ran<Option<Text>> {
+        if job.state != State::Completed {
+            return Ok(None);
+        }
+        self.sql.result.query_one([job.seq], rows::result).optional()
+    }
+
+    pub(super) fn error(&mut self, job: &Job) -> Ran<Option<ErrorReport>> {
+        let Some(number) = job.error_start else { return Ok(None) };
+        let error = |row: &rusqlite::Row<'_>| rows::error(&mut rows::Columns::of(row));
+        Ok(self.sql.attempt_error.query_one((job.seq, number), error).optional()?.flatten())
+    }
+
+    pub(super) fn checkpoints(&mut self, job: &Job) -> Ran<Vec<Checkpoint>> {
+        if job.checkpoints == 0 {
+            return Ok(Vec::new());
+        }
+        self.sql.checkpoints.query_map([job.seq], rows::checkpoint)?.collect()
+    }
+
+    fn extend_leases(&mut self) -> Ran<()> {
+        let live = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+        let seqs: Vec<i64> = self.sql.live.query_map([self.stamp], live)?.collect::<Ran<_>>()?;
+        for seq in seqs {
+            let mut job = self.job_by_seq(seq)?;
+            let before = Guard::of(&job);
+            let (stamp, now) = (self.stamp, self.now);
+            if job.start.as_mut().is_some_and(|start| lease::extend_over_outage(start, stamp, now))
+            {
+                self.save(&job, before)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A server serves this store now.
+    pub(super) fn set_stamp(&mut self) -> Ran<()> {
+        self.sql.stamp_set.execute([self.now])?;
+        self.stamp = self.now;
+        Ok(())
+    }
+
+    /// Writes what was counted in memory.
+    pub(super) fn write_tally(&mut self) -> Ran<()> {
+        self.tally.write(&mut self.sql)
+    }
+
+    /// Gives emptied pages of the file, and of the log, back now and then.
+    pub(super) fn give_back_pages(&mut self) -> Ran<()> {
+        self.connection.execute_batch(include_str!("sql/vacuum.sql"))
+    }
+}
+
+fn paused(connection: &Connection) -> Ran<HashSet<Name>> {
+    let mut statement = connection.prepare(include_str!("sql/paused.sql"))?;
+    statement.query_map([], |row| rows::Columns::of(row).name())?.collect()
+}

@@ -1,0 +1,209 @@
+//! The one thread that writes: group commit.
+//!
+//! What waits is run in one transaction and answered after one commit. A group that fails is
+//! rolled back whole, before anybody was answered, and its members are run again one by one: a bad
+//! member never fails, or falsely acknowledges, its neighbours.
+
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
+use std::thread;
+
+use rusqlite::{Connection, ErrorCode};
+use tokio::sync::oneshot;
+
+use super::statements::Statements;
+use super::transaction::Tx;
+use super::{OpenError, Options, files, migrations};
+use crate::{Answer, StoreError};
+
+/// Calls that may wait for the writer; the next one is told that the store is overloaded.
+const WAITING_CALLS_MAX: usize = 16_384;
+/// A group takes no further call once it holds this many jobs: bounds how long a commit is waited
+/// for. A group of 1,000 takes some 10 ms.
+const GROUP_WEIGHT_MAX: usize = 2_000;
+
+/// What a verb gives inside the thread.
+pub(super) type Ran<T> = rusqlite::Result<T>;
+
+/// A call on its way: run as often as its group must be, answered once.
+trait Call: Send {
+    fn weight(&self) -> usize;
+    fn run(&mut self, tx: &mut Tx<'_>) -> Ran<()>;
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+struct Verb<F, T> {
+    weight: usize,
+    work: F,
+    given: Option<T>,
+    caller: oneshot::Sender<Answer<T>>,
+}
+
+impl<F, T> Call for Verb<F, T>
+where
+    F: FnMut(&mut Tx<'_>) -> Ran<T> + Send,
+    T: Send,
+{
+    fn weight(&self) -> usize {
+        self.weight.max(1)
+    }
+
+    fn run(&mut self, tx: &mut Tx<'_>) -> Ran<()> {
+        self.given = Some((self.work)(tx)?);
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
+        let Self { given, caller, .. } = *self;
+        let lost = || Err(StoreError::Unavailable("the call was not run".to_owned()));
+        let answer = committed.and_then(|()| given.map_or_else(lost, Ok));
+        // A caller that went away is nobody's loss: what it asked for is done.
+        drop(caller.send(answer));
+    }
+}
+
+/// The way into the thread.
+pub(super) struct Writer {
+    calls: SyncSender<Box<dyn Call>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Writer {
+    /// Opens the connection, migrates, and starts the thread.
+    pub(super) fn start(directory: &Path, options: &Options) -> Result<Self, OpenError> {
+        let mut connection = files::open_writer(directory, options)?;
+        migrations::migrate(&mut connection)?;
+        let (calls, waiting) = mpsc::sync_channel(WAITING_CALLS_MAX);
+        let (ready, opened) = mpsc::channel();
+        let options = options.clone();
+        let thread = thread::Builder::new()
+            .name("halyard-writer".to_owned())
+            .spawn(move || serve(&connection, &options, &waiting, &ready))
+            .map_err(OpenError::Thread)?;
+        // The thread ends without a word only when it panics, which is reported already.
+        opened.recv().unwrap_or(Ok(()))?;
+        Ok(Self { calls, thread: Some(thread) })
+    }
+
+    /// Runs `work` in the next group and answers after its commit. `weight` is about how many rows
+    /// it writes.
+    pub(super) async fn call<F, T>(&self, weight: usize, work: F) -> Answer<T>
+    where
+        F: FnMut(&mut Tx<'_>) -> Ran<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (caller, answer) = oneshot::channel();
+        self.calls.try_send(Box::new(Verb { weight, work, given: None, caller })).map_err(
+            |refused| match refused {
+                TrySendError::Full(_) => StoreError::Overloaded,
+                TrySendError::Disconnected(_) => stopped(),
+            },
+        )?;
+        answer.await.unwrap_or_else(|_| Err(stopped()))
+    }
+}
+
+impl Drop for Writer {
+    /// Waits until the thread has closed the database.
+    fn drop(&mut self) {
+        let (closed, _) = mpsc::sync_channel(1);
+        self.calls = closed;
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+fn stopped() -> StoreError {
+    StoreError::Unavailable("the store is closed".to_owned())
+}
+
+fn serve(
+    connection: &Connection,
+    options: &Options,
+    waiting: &Receiver<Box<dyn Call>>,
+    ready: &mpsc::Sender<Result<(), OpenError>>,
+) {
+    let _alarm = PanicAlarm(options);
+    let opened = Statements::prepare(connection).and_then(|sql| Tx::load(connection, sql, options));
+    let mut tx = match opened {
+        Ok(tx) => tx,
+        Err(error) => return drop(ready.send(Err(error.into()))),
+    };
+    drop(ready.send(Ok(())));
+    while let Ok(first) = waiting.recv() {
+        let mut group = vec![first];
+        let mut weight = group.iter().map(|call| call.weight()).sum::<usize>();
+        while weight < GROUP_WEIGHT_MAX
+            && let Ok(call) = waiting.try_recv()
+        {
+            weight += call.weight();
+            group.push(call);
+        }
+        commit(&mut tx, group, options);
+    }
+}
+
+fn commit(tx: &mut Tx<'_>, mut group: Vec<Box<dyn Call>>, options: &Options) {
+    match run(tx, &mut group) {
+        Ok(()) => {
+            for call in group {
+                call.answer(Ok(()));
+            }
+            tx.publish();
+        }
+        Err(error) if group.len() > 1 && !is_of_the_storage(&error) => {
+            for call in group {
+                commit(tx, vec![call], options);
+            }
+        }
+        Err(error) => {
+            if breaks_trust(&error) {
+                (options.on_fatal)(&error.to_string());
+            }
+            tracing::error!(%error, "the storage refused a group of {} calls", group.len());
+            for call in group {
+                call.answer(Err(StoreError::Unavailable(error.to_string())));
+            }
+        }
+    }
+}
+
+fn run(tx: &mut Tx<'_>, group: &mut [Box<dyn Call>]) -> Ran<()> {
+    let ran = tx.begin().and_then(|()| {
+        for call in group.iter_mut() {
+            tx.enter()?;
+            call.run(tx)?;
+        }
+        tx.commit()
+    });
+    if ran.is_err() {
+        tx.roll_back();
+    }
+    ran
+}
+
+/// The storage's own trouble meets every member alike: running them singly would not help.
+fn is_of_the_storage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DiskFull)) || breaks_trust(error)
+}
+
+/// After a failed write or sync nobody knows what the disk holds: the only way on is to start
+/// again from it.
+fn breaks_trust(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+    )
+}
+
+/// A broken invariant stops the process: what it would write next cannot be trusted.
+struct PanicAlarm<'o>(&'o Options);
+
+impl Drop for PanicAlarm<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            (self.0.on_fatal)("the writer found a broken invariant");
+        }
+    }
+}
