@@ -145,7 +145,7 @@ pub async fn tombstones_and_requests_are_pruned(trial: Arc<Trial>) {
     assert!(trial.store.holder("t", "key 3").await.unwrap().is_some());
     trial.advance(DAY);
     assert_eq!(prune(2, all).await, 2);
-    assert_eq!(left(&trial, 4..=5).await, []);
+    assert!(left(&trial, 4..=5).await.is_empty());
     assert_eq!(prune(1, all).await, 1, "the last tombstone");
     assert_eq!(prune(1, all).await, 1);
     assert_eq!(prune(9, all).await, 1, "two requests");
