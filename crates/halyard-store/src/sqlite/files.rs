@@ -1,17 +1,18 @@
 //! The directory of a store: its lock, and connections with the settings that promises rest on.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
+use rustix::fs::OFlags;
 
 use super::{Options, Synchronous};
 
 /// The database's file in the data directory.
 pub const DATABASE_FILE: &str = "halyard.sqlite3";
-const LOCK_FILE: &str = "halyard.lock";
+pub(super) const LOCK_FILE: &str = "halyard.lock";
 
 /// Below it, two connections that checkpoint and commit at once may corrupt the log
 /// (<https://sqlite.org/wal.html>, "The WAL-reset bug").
@@ -36,6 +37,54 @@ pub enum OpenError {
         path: PathBuf,
         /// What the system says.
         source: io::Error,
+    },
+    /// It lies on another machine.
+    #[error(
+        "{} lies on {kind}, a network file system, whose locks cannot keep a second server off; \
+         choose a directory on a local disk with --data-dir",
+        path.display()
+    )]
+    Network {
+        /// Which directory.
+        path: PathBuf,
+        /// The kind of file system.
+        kind: &'static str,
+    },
+    /// It belongs to somebody else.
+    #[error(
+        "{} belongs to user {owner} and this is user {us}; run as user {owner}, or choose another \
+         directory with --data-dir",
+        path.display()
+    )]
+    Foreign {
+        /// The directory or a file in it.
+        path: PathBuf,
+        /// The number of the user that it belongs to.
+        owner: u32,
+        /// The number of the user that it should belong to.
+        us: u32,
+    },
+    /// It is not there itself.
+    #[error(
+        "{} is a symbolic link, and may lead elsewhere tomorrow; name the directory that holds \
+         the files themselves with --data-dir",
+        path.display()
+    )]
+    Link {
+        /// The directory or a file in it.
+        path: PathBuf,
+    },
+    /// Others may look into a directory that is not the store's alone.
+    #[error(
+        "other users can look into {0} (mode {mode:o}), which holds other things too; run \
+         `chmod 700 {0}`, or choose a directory of its own with --data-dir",
+        path.display()
+    )]
+    Exposed {
+        /// Which directory.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
     },
     /// Another process serves it.
     #[error(
@@ -80,11 +129,10 @@ pub enum OpenError {
     Thread(io::Error),
 }
 
-/// Makes the directory, for its owner only, and takes its lock. The lock goes with the file
-/// handle, also when the process is killed.
+/// Takes the lock of a directory that was prepared. It goes with the file handle, also when the
+/// process is killed.
 pub(super) fn lock(directory: &Path) -> Result<File, OpenError> {
     let failed = |source| OpenError::Directory { path: directory.to_owned(), source };
-    DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
     let file = private(&directory.join(LOCK_FILE)).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -95,7 +143,10 @@ pub(super) fn lock(directory: &Path) -> Result<File, OpenError> {
 
 /// Opens or makes a file for its owner only. SQLite gives its log the same mode.
 fn private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+    let no_link = OFlags::NOFOLLOW.bits().cast_signed();
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(no_link);
+    options.open(path)
 }
 
 /// A connection that may write.
@@ -140,11 +191,9 @@ pub(super) fn open_reader(directory: &Path, options: &Options) -> Result<Connect
 
 fn connect(path: &Path, flags: OpenFlags, options: &Options) -> Result<Connection, OpenError> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let path = std::path::absolute(path)
-        .map_err(|source| OpenError::Directory { path: path.to_owned(), source })?;
     let connection = match &options.vfs {
-        Some(vfs) => Connection::open_with_flags_and_vfs(&path, flags, vfs.as_str())?,
-        None => Connection::open_with_flags(&path, flags)?,
+        Some(vfs) => Connection::open_with_flags_and_vfs(path, flags, vfs.as_str())?,
+        None => Connection::open_with_flags(path, flags)?,
     };
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;

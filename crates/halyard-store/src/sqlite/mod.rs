@@ -11,7 +11,8 @@
 //! | `statements`, `sql/` | every statement, prepared once |
 //! | `rows` | rows to nouns and back |
 //! | `group`, `counters` | what a group counted, told and may have to put back |
-//! | `files` | the directory, its lock, opening a connection |
+//! | `place` | whose the directory is, who may look into it, what it lies on |
+//! | `files` | its lock, opening a connection |
 //! | `migrations` | numbered SQL files and their checksums |
 //! | `create`, `claim`, … | one verb each, named as everywhere |
 //! | `reads` | the verbs that only read |
@@ -31,6 +32,7 @@ mod heartbeat;
 mod keys;
 mod migrations;
 mod night;
+mod place;
 mod reads;
 mod requests;
 mod rows;
@@ -120,13 +122,14 @@ impl Sqlite {
     /// date.
     ///
     /// # Errors
-    /// When the directory cannot be used, another server holds it, its schema is newer than this
-    /// program, or its SQLite settings do not hold.
+    /// When the directory cannot be used or is not safe, another server holds it, its schema is
+    /// newer than this program, or its SQLite settings do not hold.
     pub fn open(directory: &Path, options: Options) -> Result<Self, OpenError> {
-        let lock = files::lock(directory)?;
+        let directory = place::prepare(directory)?;
+        let lock = files::lock(&directory)?;
         let clock = Arc::clone(&options.store.clock);
-        let writer = Writer::start(directory, &options)?;
-        let readers = Readers::start(directory, &options)?;
+        let writer = Writer::start(&directory, &options)?;
+        let readers = Readers::start(&directory, &options)?;
         Ok(Self { writer, readers, clock, _lock: lock })
     }
 }

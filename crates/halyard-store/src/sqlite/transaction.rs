@@ -72,6 +72,7 @@ impl<'c> Tx<'c> {
         if stamp == 0 {
             tx.sql.stamp_set.execute([now])?;
         }
+        tx.cut_leases()?;
         Ok(tx)
     }
 
@@ -315,6 +316,17 @@ impl<'c> Tx<'c> {
             return Ok(Vec::new());
         }
         self.sql.checkpoints.query_map([job.seq], rows::checkpoint)?.collect()
+    }
+
+    /// Ends what no server could have given. The clock is never below the stamp, so the longest
+    /// lease ends by the longest length from now, and what passes between two stamps.
+    fn cut_leases(&mut self) -> Ran<()> {
+        let longest = limits::LEASE_MS_MAX;
+        let cut = self.sql.leases_cut.execute((self.now, longest, limits::OUTAGE_MS))?;
+        if cut > 0 {
+            tracing::warn!(jobs = cut, "leases without a usable end were given one");
+        }
+        Ok(())
     }
 
     fn extend_leases(&mut self) -> Ran<()> {

@@ -49,8 +49,9 @@ CREATE TABLE jobs (
     lease_ms          INTEGER,
     expires_at        INTEGER,
     deadline          INTEGER,
-    -- A running job without a lease that ends would wait for ever.
-    CHECK (state <> 2 OR (start_state = 0 AND token IS NOT NULL AND expires_at <= deadline)),
+    -- A running job without a lease that ends would wait for ever. A check that gives null passes,
+    -- so it is asked whether it is true.
+    CHECK (state <> 2 OR (start_state = 0 AND token IS NOT NULL AND expires_at <= deadline) IS TRUE),
     CHECK ((finished_at IS NOT NULL) = (state >= 4))
 ) STRICT;
 
