@@ -1,0 +1,124 @@
+//! After the last kill: all work is done, and the final state is read.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::PathBuf;
+
+use halyard_tests::checker::Ending;
+use halyard_tests::history::{Call, Entry, Lease, Outcome, Reply, Report};
+use halyard_tests::until;
+use halyard_tests::wire::Client;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Value, json};
+
+use crate::Trial;
+
+const ALIVE: &str = "/v1/jobs?state=scheduled,queued,running,retrying&limit=1";
+
+fn client(trial: &Trial) -> Client {
+    trial.server.read().unwrap().client()
+}
+
+/// Works as a worker without faults until no job is left that could run.
+pub(crate) fn finish_everything(trial: &Trial) {
+    let mut client = client(trial);
+    let mut round = 0;
+    until("the end of all jobs", || {
+        round += 1;
+        let claim = Call::Claim {
+            worker: "wrk_healer".into(),
+            claim_id: format!("heal-{round}"),
+            repeat: false,
+            max: 100,
+            lease_ms: 5000,
+        };
+        let claimed = record(trial, &mut client, claim);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let jobs = claimed["jobs"].as_array().into_iter().flatten();
+        let reports: Vec<Report> = jobs
+            .map(|job| Report {
+                lease: Lease { job: text(&job["id"]), token: text(&job["lease"]["token"]) },
+                outcome: Outcome::Completed(json!("healed")),
+            })
+            .collect();
+        if !reports.is_empty() {
+            record(trial, &mut client, Call::Finish(reports));
+            return None;
+        }
+        let alive = client.get(ALIVE).expect(200);
+        alive["data"].as_array().is_some_and(Vec::is_empty).then_some(())
+    });
+}
+
+fn record(trial: &Trial, client: &mut Client, call: Call) -> Value {
+    let (method, path, body) = call.request();
+    let sent = trial.recorder.now();
+    let answer = client.call(method, &path, &body);
+    let (done, status, body) = (trial.recorder.now(), answer.status, answer.expect(200));
+    let reply = Reply::Got { status, body: body.clone() };
+    trial.recorder.add(Entry { client: usize::MAX, sent, done, call, reply });
+    body
+}
+
+/// Every job that a list or an answer names, as GET shows it.
+pub(crate) fn ending(trial: &Trial) -> Ending {
+    let mut client = client(trial);
+    let mut ids: BTreeSet<String> = trial.known.lock().unwrap().iter().cloned().collect();
+    let mut cursor = String::new();
+    loop {
+        let page = client.get(&format!("/v1/jobs?limit=200{cursor}")).expect(200);
+        let data = page["data"].as_array().expect("a list");
+        ids.extend(data.iter().filter_map(|job| job["id"].as_str()).map(str::to_owned));
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    let mut ending = Ending::default();
+    for id in ids {
+        let answer = client.get(&format!("/v1/jobs/{id}"));
+        if answer.status != 404 {
+            ending.jobs.insert(id, answer.expect(200));
+        }
+    }
+    ending
+}
+
+/// I34: the counters of the queue are the counts of its jobs.
+pub(crate) fn counters_agree(trial: &Trial, ending: &Ending) {
+    let queue = client(trial).get("/v1/queues/default").expect(200);
+    for state in ["scheduled", "queued", "running", "retrying", "completed", "failed", "cancelled"]
+    {
+        let counted = ending.jobs.values().filter(|job| job["state"] == state).count();
+        assert_eq!(queue["counts"][state], counted, "{state}: {queue}");
+    }
+}
+
+/// I39: SQLite finds nothing wrong with the file.
+pub(crate) fn file_is_sound(trial: &Trial) {
+    let mut server = trial.server.write().unwrap();
+    let status = server.stop();
+    assert!(status.success(), "a graceful stop ends with {status}");
+    let files = databases(server.directory().path());
+    assert!(!files.is_empty(), "no SQLite file in the data directory");
+    for file in files {
+        let database = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .expect("the file can be opened");
+        let verdict: String =
+            database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(verdict, "ok", "{}", file.display());
+    }
+}
+
+/// The SQLite files of a directory, told by their first bytes.
+fn databases(directory: &std::path::Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).expect("the data directory can be read");
+    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    files
+        .filter(|file| {
+            let mut start = [0; 15];
+            let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut start));
+            read.is_ok() && &start == b"SQLite format 3"
+        })
+        .collect()
+}

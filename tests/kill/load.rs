@@ -1,0 +1,322 @@
+//! One client: producer, worker and operator in one, by chance.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use halyard_tests::history::{Call, Entry, Lease, NewJob, Outcome, Reply, Report};
+use halyard_tests::ids::job_id;
+use halyard_tests::wire::{Client, Failure};
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use serde_json::{Map, Value, json};
+
+use crate::Trial;
+
+/// The shortest time between two calls of one client, so that the history stays of a size that a
+/// person can read and the final check takes seconds.
+const PACE: Duration = Duration::from_millis(7);
+
+/// How many leases a client holds at most.
+const HELD_MAX: usize = 12;
+
+/// A job that this client works on.
+struct Held {
+    lease: Lease,
+    life: u64,
+    /// How many checkpoints it wrote.
+    marks: usize,
+}
+
+struct Actor<'a> {
+    trial: &'a Trial,
+    number: usize,
+    client: Client,
+    chance: StdRng,
+    count: u64,
+    held: Vec<Held>,
+    /// Leases that were reported or given up: their tokens are tried again now and then.
+    spent: Vec<Lease>,
+    /// What this client asked for under a key, to ask for it again.
+    keyed: Vec<NewJob>,
+}
+
+/// Makes calls until the trial is over, then reports what is still held.
+pub(crate) fn run(trial: &Trial, number: usize, seed: u64) {
+    let mut actor = Actor {
+        trial,
+        number,
+        client: trial.server.read().unwrap().client(),
+        chance: StdRng::seed_from_u64(seed.wrapping_add(1 + number as u64)),
+        count: 0,
+        held: Vec::new(),
+        spent: Vec::new(),
+        keyed: Vec::new(),
+    };
+    while !trial.over.load(Ordering::SeqCst) {
+        let next = Instant::now() + PACE;
+        actor.step();
+        std::thread::sleep(next.saturating_duration_since(Instant::now()));
+    }
+    while !actor.held.is_empty() {
+        actor.finish();
+    }
+}
+
+impl Actor<'_> {
+    fn step(&mut self) {
+        match self.chance.random_range(0..100) {
+            0..20 => self.create(),
+            20..25 => self.batch(),
+            25..45 => self.claim(),
+            45..58 => self.checkpoint(),
+            58..64 => self.beat(),
+            64..86 => self.finish(),
+            86..92 => self.act(),
+            92..95 => self.give_up(),
+            _ => self.speak_late(),
+        }
+    }
+
+    /// Makes a call, and repeats it until there is an answer, as a real client does.
+    fn tell(&mut self, mut call: Call) -> Reply {
+        loop {
+            let reply = self.send(&call);
+            if matches!(reply, Reply::Got { .. }) {
+                return reply;
+            }
+            if let (Call::Claim { repeat, .. }, Reply::Unknown(_)) = (&mut call, &reply) {
+                *repeat = true;
+            }
+            // While the server is away the nemesis holds this lock.
+            self.client = self.trial.server.read().unwrap().client();
+            if matches!(reply, Reply::NotSent) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    }
+
+    /// Makes a call once, and records it.
+    fn send(&mut self, call: &Call) -> Reply {
+        let trial = self.trial;
+        let (method, path, body) = call.request();
+        let body = (!body.is_null()).then(|| body.to_string().into_bytes());
+        let weight = usize::from(call.mutates());
+        trial.in_flight.fetch_add(weight, Ordering::SeqCst);
+        let sent = trial.recorder.now();
+        let answer = self.client.try_call_with(method, &path, body.as_deref(), || {
+            trial.nemesis.sent(trial, call);
+        });
+        let done = trial.recorder.now();
+        trial.in_flight.fetch_sub(weight, Ordering::SeqCst);
+        let reply = match answer {
+            Ok(answer) if answer.status >= 500 => Reply::Unknown(answer.text()),
+            Ok(answer) => Reply::Got { status: answer.status, body: answer.json() },
+            Err(Failure::NoAnswer(error)) => Reply::Unknown(error.to_string()),
+            Err(Failure::NotSent(_)) => Reply::NotSent,
+        };
+        let entry = Entry { client: self.number, sent, done, call: call.clone(), reply };
+        trial.recorder.add(entry.clone());
+        entry.reply
+    }
+
+    fn one_in(&mut self, count: u32) -> bool {
+        self.chance.random_ratio(1, count)
+    }
+
+    fn new_job(&mut self) -> NewJob {
+        self.count += 1;
+        let payload = json!({
+            "client": self.number, "count": self.count, "big": 9_007_199_254_740_993_u64,
+            "text": "é\u{1f600}\n", "list": [null, true, 0.5],
+        });
+        let mut options = Map::new();
+        let mut set = |name: &str, value: Value| options.insert(name.to_owned(), value);
+        set("max_attempts", json!(self.chance.random_range(1..7)));
+        set("max_crashes", json!(self.chance.random_range(1..5)));
+        set("priority", json!(self.chance.random_range(-2..3)));
+        let initial_ms = self.chance.random_range(0..300);
+        set(
+            "backoff",
+            json!({"initial_ms": initial_ms, "factor": 1.5, "max_ms": 500, "jitter": 0.2}),
+        );
+        if self.chance.random_ratio(1, 10) {
+            set("timeout_ms", json!(self.chance.random_range(200..600)));
+        }
+        if self.chance.random_ratio(1, 10) {
+            set("delay_ms", json!(self.chance.random_range(1..1000)));
+        }
+        let mut job = NewJob { task: "trial".into(), id: None, key: None, payload, options };
+        if self.one_in(2) {
+            job.key = Some(format!("{}:{}", self.number, self.count));
+            self.keyed.push(job.clone());
+        }
+        if job.key.is_none() || self.one_in(2) {
+            job.id = Some(job_id());
+        }
+        job
+    }
+
+    /// A new job, or one whose key was used before, now and then with another payload.
+    fn wish(&mut self) -> NewJob {
+        if !self.one_in(4) {
+            return self.new_job();
+        }
+        let Some(mut job) = self.keyed.choose(&mut self.chance).cloned() else {
+            return self.new_job();
+        };
+        job.id = None;
+        if self.one_in(8) {
+            job.payload["count"] = json!(0);
+        }
+        job
+    }
+
+    fn create(&mut self) {
+        let job = self.wish();
+        if let Reply::Got { body, .. } = self.tell(Call::Create(job)) {
+            self.learn(&body);
+        }
+    }
+
+    fn batch(&mut self) {
+        let jobs = (0..self.chance.random_range(2..10)).map(|_| self.wish()).collect();
+        if let Reply::Got { body, .. } = self.tell(Call::Batch(jobs)) {
+            for result in body["results"].as_array().into_iter().flatten() {
+                self.learn(&result["job"]);
+            }
+        }
+    }
+
+    fn learn(&mut self, job: &Value) {
+        if let Some(id) = job["id"].as_str() {
+            self.trial.known.lock().unwrap().push(id.to_owned());
+        }
+    }
+
+    fn worker(&self) -> String {
+        format!("wrk_{}", self.number)
+    }
+
+    fn claim(&mut self) {
+        if self.held.len() >= HELD_MAX {
+            return self.finish();
+        }
+        let claim_id = format!("{}-{}", self.number, self.chance.random::<u64>());
+        let max = self.chance.random_range(1..7);
+        let worker = self.worker();
+        let call = Call::Claim { worker, claim_id, repeat: false, max, lease_ms: 5000 };
+        let Reply::Got { body, .. } = self.tell(call) else { return };
+        for job in body["jobs"].as_array().into_iter().flatten() {
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let lease = Lease { job: text(&job["id"]), token: text(&job["lease"]["token"]) };
+            let life = job["life"].as_u64().unwrap_or_default();
+            let marks = job["checkpoints"].as_array().map_or(0, Vec::len);
+            self.held.push(Held { lease, life, marks });
+        }
+    }
+
+    fn checkpoint(&mut self) {
+        if self.held.is_empty() {
+            return self.claim();
+        }
+        let index = self.chance.random_range(0..self.held.len());
+        let held = &mut self.held[index];
+        // Now and then a name that is there already, with another value: the first one stays.
+        let clash = held.marks > 0 && self.chance.random_ratio(1, 8);
+        let step = if clash { held.marks - 1 } else { held.marks };
+        let name = format!("step {}.{step}", held.life);
+        let value = if clash { json!("late") } else { json!({"step": step, "by": self.number}) };
+        let lease = held.lease.clone();
+        if let Reply::Got { status: 200 | 201, .. } =
+            self.tell(Call::Checkpoint { lease, name, value })
+            && !clash
+        {
+            self.held[index].marks += 1;
+        }
+    }
+
+    fn beat(&mut self) {
+        let leases: Vec<Lease> = self.held.iter().map(|held| held.lease.clone()).collect();
+        if !leases.is_empty() {
+            let worker = self.worker();
+            self.tell(Call::Heartbeat { worker, leases, lease_ms: 5000 });
+        }
+    }
+
+    fn outcome(&mut self) -> Outcome {
+        match self.chance.random_range(0..20) {
+            0..11 => {
+                Outcome::Completed(json!({"by": self.number, "exact": 9_007_199_254_740_993_u64}))
+            }
+            11..14 => Outcome::Failed { retryable: true },
+            14..16 => Outcome::Failed { retryable: false },
+            16..18 => Outcome::Released,
+            18 => Outcome::Snoozed(1000),
+            _ => Outcome::Cancelled,
+        }
+    }
+
+    fn finish(&mut self) {
+        if self.held.is_empty() {
+            return self.claim();
+        }
+        let count = self.chance.random_range(1..=self.held.len().min(5));
+        let mut reports = Vec::new();
+        for _ in 0..count {
+            let held = self.held.swap_remove(self.chance.random_range(0..self.held.len()));
+            self.spent.push(held.lease.clone());
+            reports.push(Report { lease: held.lease, outcome: self.outcome() });
+        }
+        self.tell(Call::Finish(reports.clone()));
+        if self.one_in(10) {
+            // The answer is taken for lost: the same reports again.
+            self.tell(Call::Finish(reports));
+        }
+    }
+
+    /// An operator's call, about a job of anybody.
+    fn act(&mut self) {
+        let job = self.trial.known.lock().unwrap().choose(&mut self.chance).cloned();
+        let Some(job) = job else { return };
+        match self.chance.random_range(0..12) {
+            0..4 => {
+                let Reply::Got { status: 200, body } = self.tell(Call::Get { job: job.clone() })
+                else {
+                    return;
+                };
+                let life = body["life"].as_u64().unwrap_or_default();
+                let fresh = self.one_in(6);
+                self.tell(Call::Retry { job, life, fresh });
+            }
+            4..8 => {
+                self.tell(Call::Cancel { job });
+            }
+            8 => {
+                self.tell(Call::Delete { job });
+            }
+            _ => {
+                self.tell(Call::Get { job });
+            }
+        }
+    }
+
+    /// The worker forgets a job: its lease will lapse.
+    fn give_up(&mut self) {
+        if !self.held.is_empty() {
+            let index = self.chance.random_range(0..self.held.len());
+            self.spent.push(self.held.swap_remove(index).lease);
+        }
+    }
+
+    /// Speaks with a token that was used or given up before.
+    fn speak_late(&mut self) {
+        let Some(lease) = self.spent.choose(&mut self.chance).cloned() else { return };
+        let call = match self.chance.random_range(0..3) {
+            0 => Call::Finish(vec![Report { lease, outcome: self.outcome() }]),
+            1 => Call::Checkpoint { lease, name: "too late".into(), value: json!(self.count) },
+            _ => Call::Heartbeat { worker: self.worker(), leases: vec![lease], lease_ms: 5000 },
+        };
+        self.tell(call);
+    }
+}

@@ -1,0 +1,107 @@
+//! The server is killed again and again under load, and keeps every promise.
+//!
+//! Eight clients do everything a producer, a worker and an operator do ([`load`]), while the
+//! server process is ended with SIGKILL at random moments and at chosen ones: between a request
+//! and its answer ([`nemesis`]). It is started again on the same directory; the clients repeat
+//! what was left without an answer, as real ones do. At last all work is done ([`healing`]), and
+//! the checker judges what the clients saw.
+//!
+//! A run in which little happened proves nothing, so it fails too: 60 % of the calls must have
+//! succeeded, 30 % of the kills must have struck while a change was under way, and jobs must have
+//! been made between any two kills.
+//!
+//! `HALYARD_KILLS` sets the number of kills (30), `HALYARD_SEED` repeats a run's choices; the
+//! interleaving of processes is not repeatable, so a red run prints what the checker needs.
+
+mod healing;
+mod load;
+mod nemesis;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, RwLock};
+
+use halyard_tests::checker::{check, explain};
+use halyard_tests::history::{Call, Entry, History, Recorder};
+use halyard_tests::server::Server;
+
+use nemesis::Nemesis;
+
+/// How many threads make calls.
+const CLIENTS: usize = 8;
+
+/// What all threads of the run share.
+struct Trial {
+    server: RwLock<Server>,
+    recorder: Recorder,
+    nemesis: Nemesis,
+    /// Changes that were sent and not answered.
+    in_flight: AtomicUsize,
+    /// The load is to end.
+    over: AtomicBool,
+    /// Ids of jobs that somebody was told of, for calls about jobs of others.
+    known: Mutex<Vec<String>>,
+}
+
+fn seed_and_kills() -> (u64, usize) {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seed = number("HALYARD_SEED").unwrap_or_else(rand::random);
+    let kills = number("HALYARD_KILLS").unwrap_or(30);
+    println!("HALYARD_SEED={seed} HALYARD_KILLS={kills}");
+    (seed, kills as usize)
+}
+
+#[test]
+fn killed_under_load_it_keeps_every_promise() {
+    let (seed, kills) = seed_and_kills();
+    let trial = Trial {
+        server: RwLock::new(Server::start()),
+        recorder: Recorder::default(),
+        nemesis: Nemesis::default(),
+        in_flight: AtomicUsize::new(0),
+        over: AtomicBool::new(false),
+        known: Mutex::default(),
+    };
+    std::thread::scope(|scope| {
+        for number in 0..CLIENTS {
+            let trial = &trial;
+            scope.spawn(move || load::run(trial, number, seed));
+        }
+        nemesis::run(&trial, kills, seed);
+        trial.over.store(true, Ordering::SeqCst);
+    });
+    healing::finish_everything(&trial);
+    let ending = healing::ending(&trial);
+    healing::counters_agree(&trial, &ending);
+    healing::file_is_sound(&trial);
+
+    let history = trial.recorder.history();
+    let violations = check(&history, &ending);
+    report(&history, &trial, kills);
+    assert!(violations.is_empty(), "{}", explain(&history, &ending, &violations, 5));
+    it_counts(&history, &trial, kills);
+}
+
+fn share(history: &History, is: impl Fn(&Entry) -> bool) -> (usize, usize) {
+    (history.entries.iter().filter(|entry| is(entry)).count(), history.entries.len())
+}
+
+fn report(history: &History, trial: &Trial, kills: usize) {
+    let (succeeded, calls) = share(history, |entry| entry.success().is_some());
+    let (unknown, _) = share(history, Entry::unknown);
+    let struck = trial.nemesis.struck();
+    println!(
+        "{calls} calls, {succeeded} succeeded, {unknown} without an answer; {kills} kills, \
+         {struck} of them while a change was under way"
+    );
+}
+
+/// The rule of minimum work.
+fn it_counts(history: &History, trial: &Trial, kills: usize) {
+    let (succeeded, calls) = share(history, |entry| entry.success().is_some());
+    assert!(succeeded * 10 >= calls * 6, "does not count: {succeeded} of {calls} calls succeeded");
+    let struck = trial.nemesis.struck();
+    assert!(struck * 10 >= kills * 3, "does not count: {struck} of {kills} kills hit a change");
+    let (made, _) =
+        share(history, |entry| matches!(entry.call, Call::Create(_)) && entry.success().is_some());
+    assert!(made >= kills * 20, "does not count: {made} creates and {kills} kills");
+}
