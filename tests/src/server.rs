@@ -17,16 +17,31 @@ use crate::wire::Client;
 use crate::{PATIENCE, until};
 
 /// How a server is started.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Setup {
+    listen: String,
     environment: Vec<(String, String)>,
     arguments: Vec<String>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Setup {
     /// The plain one: loopback, no key, all defaults.
     pub fn new() -> Self {
-        Self::default()
+        let listen = "127.0.0.1:0".to_owned();
+        Self { listen, environment: Vec::new(), arguments: Vec::new() }
+    }
+
+    /// Listens at another address.
+    #[must_use]
+    pub fn listen(mut self, address: &str) -> Self {
+        self.listen = address.to_owned();
+        self
     }
 
     /// Sets an environment variable.
@@ -154,7 +169,7 @@ impl Process {
                 command.env_remove(name);
             }
         }
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(directory);
+        command.args(["serve", "--listen", &setup.listen, "--data-dir"]).arg(directory);
         command.args(&setup.arguments).envs(setup.environment.iter().cloned());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary can be started");

@@ -1,0 +1,19 @@
+//! What went wrong in other job queues, tried on this one.
+//!
+//! Each test is a case from a public bug report, rewritten as steps for one server on SQLite over
+//! HTTP; its number and title stand at the test. Rounds are cut down to what runs in seconds.
+//! Every test has a server of its own, and several wait for leases to lapse (5 s at the least), so
+//! they are meant to run side by side: `cargo test --test cases -- --test-threads 12`.
+//!
+//! [`acting`] has the calls they share.
+
+mod acting;
+mod checkpoints;
+mod claim_and_lease;
+mod create_and_keys;
+mod finish_and_cancel;
+mod http_input;
+mod http_wire;
+mod refusals;
+mod shutdown;
+mod storage;

@@ -1,0 +1,163 @@
+//! The store under many callers, many servers, and much old work.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use halyard_tests::server::{Server, Setup};
+use halyard_tests::until;
+use serde_json::{Value, json};
+
+use crate::acting::{claim, claim_one, completed, create, finish_ok, id, job, list};
+
+/// Case 57 · SQLite read-then-write upgrade
+#[test]
+fn case_57_sqlite_read_then_write_upgrade() {
+    let server = Server::start();
+    let over = AtomicBool::new(false);
+    let calls = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for reader in 0..8 {
+            let (mut client, over, calls) = (server.client(), &over, &calls);
+            scope.spawn(move || {
+                let paths = [
+                    "/v1/jobs?limit=200",
+                    "/v1/jobs?state=queued,running&limit=200",
+                    "/v1/queues",
+                    "/v1/stats",
+                ];
+                while !over.load(Ordering::SeqCst) {
+                    client.get(paths[reader % 4]).expect(200);
+                    calls.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        for writer in 0..24 {
+            let (mut client, over, calls) = (server.client(), &over, &calls);
+            scope.spawn(move || {
+                let mut n = 0;
+                while !over.load(Ordering::SeqCst) {
+                    n += 1;
+                    let new = json!({
+                        "task": "t", "payload": "x".repeat(3000),
+                        "idempotency_key": format!("{writer}:{}", n / 2),
+                    });
+                    let status = client.post("/v1/jobs", &new).status;
+                    assert!(matches!(status, 200 | 201), "{status}");
+                    for lease in claim(&mut client, &json!({"max": 3})) {
+                        finish_ok(&mut client, &lease, &completed(json!(n)));
+                    }
+                    calls.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        crate::acting::pass(Duration::from_secs(5));
+        over.store(true, Ordering::SeqCst);
+    });
+    assert!(calls.into_inner() > 200, "hardly anything happened");
+}
+
+/// Case 61 · Retention of millions while stopping
+#[test]
+fn case_61_retention_of_millions_while_stopping() {
+    let setup = || Setup::new().env("HALYARD_RETENTION_COMPLETED_MS", "1000");
+    let mut server = setup().start();
+    let mut client = server.client();
+    let mut old = Vec::new();
+    for _ in 0..5 {
+        let jobs = json!({"jobs": vec![json!({"task": "old"}); 1000]});
+        client.post("/v1/jobs/batch", &jobs).expect(200);
+        let leases = claim(&mut client, &json!({"max": 1000, "tasks": ["old"]}));
+        let outcomes: Vec<Value> = leases
+            .iter()
+            .map(|lease| json!({"id": lease.id, "token": lease.token, "outcome": "completed"}))
+            .collect();
+        client.post("/v1/jobs/finish", &json!({ "outcomes": outcomes })).expect(200);
+        old.extend(leases.into_iter().map(|lease| lease.id));
+    }
+    assert_eq!(old.len(), 5000);
+    let live = id(&create(&mut client, &json!({"task": "live"})));
+    // Claims go on while old work is swept.
+    until("the first sweep", || {
+        create(&mut client, &json!({"task": "new"}));
+        claim_one(&mut client, &json!({"tasks": ["new"], "lease_ms": 5000}));
+        (client.get(&format!("/v1/jobs/{}", old[0])).status == 404).then_some(())
+    });
+    let begin = Instant::now();
+    server.process().kill();
+    server.restart_with(setup().env("HALYARD_DRAIN_MS", "1000"));
+    assert!(server.stop().success());
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+    server.restart_with(setup());
+    let mut client = server.client();
+    until("the end of the sweep", || list(&mut client, "state=completed").is_empty().then_some(()));
+    assert_eq!(job(&mut client, &live)["state"], "queued");
+    let queue = client.get("/v1/queues/default").expect(200);
+    assert_eq!(queue["counts"]["completed"], 0, "{queue}");
+}
+
+/// Case 62 · Many servers start at once
+#[test]
+fn case_62_many_servers_start_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    for round in 0..2 {
+        let processes: Vec<_> = (0..10).map(|_| Setup::new().spawn_on(directory.path())).collect();
+        let mut serving = Vec::new();
+        for process in &processes {
+            match process.address() {
+                Some(address) => serving.push(address),
+                None => {
+                    let status = process.wait();
+                    assert!(!status.success(), "it ended with {status}");
+                    let log = process.log();
+                    assert!(!log.trim().is_empty(), "it says nothing");
+                    assert!(!log.contains("panicked"), "{log}");
+                }
+            }
+        }
+        assert_eq!(serving.len(), 1, "round {round}: {serving:?}");
+        let mut client = halyard_tests::wire::Client::new(serving[0]);
+        create(&mut client, &json!({"task": "t"}));
+        assert_eq!(list(&mut client, "").len(), round + 1);
+    }
+}
+
+/// What was acknowledged is there after SIGKILL at once.
+#[test]
+fn acknowledged_work_survives_a_kill() {
+    let mut server = Server::start();
+    let mut client = server.client();
+    let made = id(&create(&mut client, &json!({"task": "t", "payload": {"n": 1}})));
+    server.kill();
+    server.restart();
+    let mut client = server.client();
+    let lease = claim_one(&mut client, &json!({}));
+    assert_eq!((&lease.job["id"], &lease.job["payload"]), (&json!(made), &json!({"n": 1})));
+    server.kill();
+    server.restart();
+    let mut client = server.client();
+    finish_ok(&mut client, &lease, &completed(json!(2)));
+    server.kill();
+    server.restart();
+    let mut client = server.client();
+    let after = job(&mut client, &made);
+    assert_eq!((&after["state"], &after["result"]), (&json!("completed"), &json!(2)));
+    let queue = client.get("/v1/queues/default").expect(200);
+    assert_eq!(queue["counts"]["completed"], 1, "{queue}");
+}
+
+/// The data directory is for its owner only.
+#[test]
+fn the_data_directory_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let outer = tempfile::tempdir().unwrap();
+    let directory = outer.path().join("data");
+    let process = Setup::new().spawn_on(&directory);
+    assert!(process.address().is_some(), "{}", process.log());
+    let mode =
+        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&directory), 0o700);
+    for entry in std::fs::read_dir(&directory).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path) & 0o077, 0, "{} is open to others", path.display());
+    }
+}
