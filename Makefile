@@ -46,6 +46,8 @@ test:
 	$(STAGE) release $(BUILD)
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
+	$(STAGE) cases $(END_TO_END) --test cases -- --test-threads 12
+	$(STAGE) kill $(END_TO_END) --test kill
 	$(END)
 
 check:

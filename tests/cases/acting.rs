@@ -137,6 +137,11 @@ pub(crate) fn failed() -> Value {
     json!({"outcome": "failed", "retryable": true, "error": {"type": "E", "message": "m"}})
 }
 
+/// A report of a failure that is not to be tried again.
+pub(crate) fn failed_for_good() -> Value {
+    json!({"outcome": "failed", "retryable": false, "error": {"type": "E", "message": "m"}})
+}
+
 /// Renews a lease; gives its result.
 #[track_caller]
 pub(crate) fn beat(client: &mut Client, lease: &Claimed, lease_ms: u64) -> Value {

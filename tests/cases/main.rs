@@ -8,12 +8,17 @@
 //! [`acting`] has the calls they share.
 
 mod acting;
+mod cancel;
 mod checkpoints;
 mod claim_and_lease;
+mod crash;
 mod create_and_keys;
-mod finish_and_cancel;
+mod finish;
 mod http_input;
 mod http_wire;
+mod life_of_a_key;
 mod refusals;
+mod refusals_by_state;
 mod shutdown;
+mod smuggling;
 mod storage;

@@ -22,6 +22,8 @@ mod facts;
 mod leases;
 mod lives;
 #[cfg(test)]
+mod story;
+#[cfg(test)]
 mod trials;
 
 use std::collections::{BTreeMap, BTreeSet};
