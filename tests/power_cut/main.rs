@@ -7,9 +7,13 @@
 //!
 //! - [`plain`]: bare SQLite, which proves the instrument: WAL with `synchronous=FULL` loses
 //!   nothing, `NORMAL` must lose something.
+//! - [`store`]: Halyard's own store, under a load of all its writing verbs.
+//!
+//! `HALYARD_CUTS` sets how often the store's power is cut (150).
 
 mod disk;
 mod plain;
+mod store;
 mod vfs;
 
 /// A seed for this run: `HALYARD_SEED`, or one by chance. It is printed, so that a failure can be

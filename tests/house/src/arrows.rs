@@ -19,7 +19,9 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["halyard", "halyard-api", "halyard-core", "halyard-json", "halyard-store"],
     ),
     ("halyard", &["halyard-api"]),
-    ("halyard-tests", &["halyard"]),
+    // The power-cut test drives the store in its own process: a SQLite VFS cannot be put under a
+    // running binary.
+    ("halyard-tests", &["halyard", "halyard-core", "halyard-json", "halyard-store"]),
     ("halyard-house", &[]),
 ];
 

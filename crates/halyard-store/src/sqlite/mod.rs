@@ -110,8 +110,10 @@ impl Default for Options {
 
 /// The store in one directory.
 pub struct Sqlite {
-    writer: Writer,
+    // Fields are dropped in this order: readers first, so that it is the writer whose close empties
+    // the log, and the lock last.
     readers: Readers,
+    writer: Writer,
     clock: Arc<dyn Clock>,
     /// Held as long as the store: keeps a second server off the directory.
     _lock: std::fs::File,
@@ -130,7 +132,7 @@ impl Sqlite {
         let clock = Arc::clone(&options.store.clock);
         let writer = Writer::start(&directory, &options)?;
         let readers = Readers::start(&directory, &options)?;
-        Ok(Self { writer, readers, clock, _lock: lock })
+        Ok(Self { readers, writer, clock, _lock: lock })
     }
 }
 

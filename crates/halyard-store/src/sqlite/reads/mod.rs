@@ -31,25 +31,29 @@ const WAITING_READS_MAX: usize = 4_096;
 
 type ReadCall = Box<dyn FnOnce(&Read) + Send>;
 
-/// The way into the reading threads. They end when it is dropped.
+/// The way into the reading threads. They have ended when it is dropped.
 pub(super) struct Readers {
     calls: SyncSender<ReadCall>,
+    threads: Vec<thread::JoinHandle<()>>,
 }
 
 impl Readers {
     pub(super) fn start(directory: &Path, options: &Options) -> Result<Self, OpenError> {
         let (calls, waiting) = mpsc::sync_channel(WAITING_READS_MAX);
         let waiting = Arc::new(Mutex::new(waiting));
+        // On an error on the way, dropping it ends the threads that are there already.
+        let mut readers = Self { calls, threads: Vec::new() };
         for number in 0..options.readers.max(1) {
             let connection = files::open_reader(directory, options)?;
             connection.set_prepared_statement_cache_capacity(64);
             let waiting = Arc::clone(&waiting);
-            thread::Builder::new()
+            let thread = thread::Builder::new()
                 .name(format!("halyard-reader-{number}"))
                 .spawn(move || serve(connection, &waiting))
                 .map_err(OpenError::Thread)?;
+            readers.threads.push(thread);
         }
-        Ok(Self { calls })
+        Ok(readers)
     }
 
     /// Runs `work` in one read transaction.
@@ -71,6 +75,18 @@ impl Readers {
             TrySendError::Disconnected(_) => closed(),
         })?;
         answer.await.unwrap_or_else(|_| Err(closed()))
+    }
+}
+
+impl Drop for Readers {
+    /// Waits until the threads have closed their connections: whoever opens the directory next
+    /// finds nobody in it.
+    fn drop(&mut self) {
+        let (closed, _) = mpsc::sync_channel(1);
+        self.calls = closed;
+        for thread in self.threads.drain(..) {
+            drop(thread.join());
+        }
     }
 }
 
