@@ -60,8 +60,8 @@ pub fn renew(start: &mut Start, lease_ms: DurationMs, now: TimeMs) {
     start.lease_ms = lease_ms;
 }
 
-/// After an outage: a lease that was live at the last `stamp` gets a fresh length, and its
-/// deadline the time that was lost. Says whether it did.
+/// After an outage: a lease that was live at the last `stamp` gets a fresh length, unless it is
+/// longer still, and its deadline the time that was lost. Says whether it was live.
 pub fn extend_over_outage(start: &mut Start, stamp: TimeMs, now: TimeMs) -> bool {
     if start.state != StartState::Running || start.has_lapsed(stamp) {
         return false;
@@ -69,6 +69,6 @@ pub fn extend_over_outage(start: &mut Start, stamp: TimeMs, now: TimeMs) -> bool
     let gap = now.saturating_sub(stamp);
     let fresh = now.saturating_add(start.lease_ms);
     start.deadline = start.deadline.saturating_add(gap).max(fresh);
-    start.expires_at = fresh;
+    start.expires_at = start.expires_at.max(fresh);
     true
 }
