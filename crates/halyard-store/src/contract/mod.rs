@@ -1,7 +1,7 @@
-//! One suite for every store: each verb, and races.
+//! One suite for every store: each verb, races, and random commands against the model.
 //!
 //! A store's own test file names a [`Maker`] and calls [`contract!`](crate::contract!), which
-//! makes one test of each case.
+//! makes one test of each case and one of the random commands.
 //!
 //! | room | what it holds a store to |
 //! |---|---|
@@ -10,6 +10,7 @@
 //! | `operate` | what people do by hand, in every state |
 //! | `read`, `watch` | pages and counts, the night watch |
 //! | `races` | many callers at once |
+//! | [`random`] | sequences of commands: every answer and all that is stored must equal the model's |
 //! | [`trial`] | an open store with its clock, and the words in which cases are written |
 //!
 //! Durability, crashes and speed are not here: each store proves those by its own means.
@@ -32,6 +33,7 @@ pub mod keys;
 pub mod lease;
 pub mod operate;
 pub mod races;
+pub mod random;
 pub mod read;
 pub mod requests;
 pub mod trial;
@@ -124,6 +126,11 @@ macro_rules! contract {
             races: one_key_many_creators, one_request_many_senders, claims_share_no_job,
                 cancel_meets_finish, reap_meets_finish, one_life_many_retries,
                 delete_meets_claim;
+        }
+
+        #[test]
+        fn random_commands() {
+            $crate::contract::random::run($maker);
         }
     };
 }

@@ -1,0 +1,208 @@
+//! Runs one sequence on the model and on the store under test. Every answer, then all that is
+//! stored, must be equal; then both are healed, and every job must end.
+
+use std::sync::{Arc, Mutex};
+
+use halyard_core::limits::DAY;
+use halyard_core::retention::Retention;
+
+use super::audit::Audit;
+use super::command::{Command, Pick, Reply, Side};
+use super::dice::Dice;
+use super::generate::{Sequence, all_pages, claim_all};
+use super::reached::Reached;
+use crate::Store;
+use crate::clock::ManualClock;
+use crate::contract::trial::{Lease, START, completed, lease_of};
+use crate::contract::{Maker, Opened};
+use crate::memory::Memory;
+use crate::options::Options;
+use crate::verbs::Change;
+
+/// Where the two parted.
+#[derive(Clone, Debug)]
+pub(super) struct Difference {
+    pub(super) command: String,
+    pub(super) what: String,
+}
+
+/// Surrounds each call of the store under test, for tests that plant a bug in it.
+pub(super) type Around = fn(bool);
+
+struct Pair {
+    model: Side,
+    tested: Side,
+    around: Around,
+    leases: Vec<Lease>,
+    reached: Reached,
+    audit: Audit,
+}
+
+/// Runs a sequence and says which rare events it reached.
+pub(super) async fn compare(
+    maker: &impl Maker,
+    around: Around,
+    sequence: &Sequence,
+) -> Result<Reached, Difference> {
+    let clock = Arc::new(ManualClock::at(START));
+    let options = Options { clock: clock.clone(), ..Options::default() };
+    let model: Arc<dyn Store> = Arc::new(Memory::open(options));
+    let model = Side { store: model, clock };
+    let clock = Arc::new(ManualClock::at(START));
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let listener = Arc::clone(&heard);
+    let options = Options {
+        clock: clock.clone(),
+        on_change: Arc::new(move |changes: &[Change]| {
+            listener.lock().unwrap().extend_from_slice(changes);
+        }),
+    };
+    let Opened { store, keep } = maker.open(options).await;
+    let mut pair = Pair {
+        model,
+        tested: Side { store, clock },
+        around,
+        leases: Vec::new(),
+        reached: Reached::default(),
+        audit: Audit::default(),
+    };
+    for command in &sequence.commands {
+        pair.step(command).await?;
+    }
+    pair.compare_all(sequence).await?;
+    pair.heal(sequence).await?;
+    pair.compare_all(sequence).await?;
+    pair.empty(sequence).await?;
+    let heard = std::mem::take(&mut *heard.lock().unwrap());
+    pair.audit
+        .changes(&heard)
+        .map_err(|what| Difference { command: "what was heard".to_owned(), what })?;
+    drop(pair.tested);
+    drop(keep);
+    Ok(pair.reached)
+}
+
+impl Pair {
+    /// One command on both.
+    async fn step(&mut self, command: &Command) -> Result<Reply, Difference> {
+        let differs = |what: String| Difference { command: format!("{command:?}"), what };
+        let before = self.reached.before(&self.model, command).await;
+        let expected = self.model.apply(command, &self.leases).await;
+        (self.around)(true);
+        let given = self.tested.apply(command, &self.leases).await;
+        (self.around)(false);
+        let (Ok(expected), Ok(given)) = (&expected, &given) else {
+            return Err(differs(format!("the model gave {expected:?}, the store {given:?}")));
+        };
+        if expected != given {
+            return Err(differs(difference(expected, given)));
+        }
+        self.audit.reply(command, given, &self.leases, self.tested.store.now()).map_err(differs)?;
+        self.reached.after(command, expected, &before, &self.leases);
+        if let Reply::Claimed(claims) = given {
+            for lease in claims.jobs.iter().map(lease_of) {
+                if !self.leases.contains(&lease) {
+                    self.leases.push(lease);
+                }
+            }
+        }
+        Ok(given.clone())
+    }
+
+    /// Everything that is stored.
+    async fn compare_all(&mut self, sequence: &Sequence) -> Result<(), Difference> {
+        for id in &sequence.ids {
+            let reply = self.step(&Command::Get(*id)).await?;
+            self.reached.stored(&reply);
+        }
+        for (task, key) in
+            sequence.tasks.iter().flat_map(|task| sequence.keys.iter().map(move |key| (task, key)))
+        {
+            self.step(&Command::Holder(task.clone(), key.clone())).await?;
+        }
+        for queue in &sequence.queues {
+            self.step(&Command::Queue(queue.clone())).await?;
+        }
+        self.step(&Command::Overview).await?;
+        let mut after = None;
+        loop {
+            let Reply::Page(page) = self.step(&Command::List(all_pages(after))).await? else {
+                unreachable!("a list is answered with a page");
+            };
+            after = page.next;
+            if after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Lets every handler succeed: then every job must end. Nothing waits for what nobody will do.
+    async fn heal(&mut self, sequence: &Sequence) -> Result<(), Difference> {
+        let mut dice = Dice::of(7);
+        for queue in &sequence.queues {
+            self.step(&Command::SetPaused(queue.clone(), false)).await?;
+        }
+        let known: Vec<_> =
+            (0..self.leases.len()).map(|ago| (Pick::Lease(ago), completed("1"))).collect();
+        self.step(&Command::Finish(known, dice.seed())).await?;
+        // The longest wait of all is a snooze of 30 days.
+        for _ in 0..2 {
+            self.step(&Command::Pass(31 * DAY)).await?;
+            self.step(&Command::Serve(1_000)).await?;
+            self.step(&Command::Promote(1_000)).await?;
+            loop {
+                let claim = claim_all(&sequence.queues, &mut dice);
+                let Reply::Claimed(claims) = self.step(&claim).await? else {
+                    unreachable!("a claim is answered with jobs");
+                };
+                if claims.jobs.is_empty() {
+                    break;
+                }
+                let outcomes = (0..claims.jobs.len()).map(|ago| (Pick::Lease(ago), completed("1")));
+                self.step(&Command::Finish(outcomes.collect(), dice.seed())).await?;
+            }
+        }
+        self.expect_waiting(0).await
+    }
+
+    async fn expect_waiting(&mut self, expected: u64) -> Result<(), Difference> {
+        let Reply::Overview(overview) = self.step(&Command::Overview).await? else {
+            unreachable!("an overview is answered with one");
+        };
+        let waiting: u64 = overview.stats.counts[..4].iter().sum();
+        if waiting == expected {
+            return Ok(());
+        }
+        let what = format!("{waiting} jobs wait for nobody: {:?}", overview.stats.counts);
+        Err(Difference { command: "healing".to_owned(), what })
+    }
+
+    /// Once every time is over, nothing is left.
+    async fn empty(&mut self, sequence: &Sequence) -> Result<(), Difference> {
+        self.step(&Command::Pass(400 * DAY)).await?;
+        self.step(&Command::Prune(1_000, Retention::default())).await?;
+        self.step(&Command::Prune(1_000, Retention::default())).await?;
+        self.compare_all(sequence).await?;
+        let Reply::Overview(overview) = self.step(&Command::Overview).await? else {
+            unreachable!("an overview is answered with one");
+        };
+        if overview.stats.counts == [0; 7] && overview.queues.is_empty() {
+            return Ok(());
+        }
+        Err(Difference { command: "emptying".to_owned(), what: format!("left: {overview:?}") })
+    }
+}
+
+/// The lines in which two answers differ, with some around them.
+fn difference(expected: &Reply, given: &Reply) -> String {
+    let (expected, given) = (format!("{expected:#?}"), format!("{given:#?}"));
+    let (model, store): (Vec<_>, Vec<_>) = (expected.lines().collect(), given.lines().collect());
+    let same = model.iter().zip(&store).take_while(|(a, b)| a == b).count();
+    let end = model.iter().rev().zip(store.iter().rev()).take_while(|(a, b)| a == b).count();
+    let show = |lines: &[&str]| {
+        let last = lines.len().saturating_sub(end).max(same);
+        let shown = &lines[same.saturating_sub(6)..last.min(same + 24)];
+        shown.join("\n")
+    };
+    format!("the model answers:\n{}\nthe store answers:\n{}", show(&model), show(&store))
+}

@@ -1,0 +1,109 @@
+//! Random sequences of commands: the store under test must do what the model does.
+//!
+//! | file | what |
+//! |---|---|
+//! | `dice`, `generate` | from a seed to a sequence |
+//! | `command` | one call, and how it is made |
+//! | `compare` | one sequence on the model and on the store |
+//! | `audit` | what must hold of the answers, whatever the model says |
+//! | `reached` | the rare events that a long run must have seen |
+//! | `shrink` | the shortest sequence that still shows a difference |
+//!
+//! A run is [`SEQUENCES`] seeds, more or fewer by the variable `HALYARD_SEQUENCES`. A red seed is
+//! a bug: once mended, it goes to [`REGRESSIONS`].
+
+mod audit;
+mod command;
+mod compare;
+mod dice;
+mod generate;
+mod reached;
+mod shrink;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use self::compare::{Around, Difference, compare};
+use self::generate::{Sequence, sequence};
+use self::reached::Reached;
+use super::Maker;
+
+/// Sequences of one run.
+pub const SEQUENCES: u64 = 10_000;
+
+/// Seeds that were red once. They run always.
+pub const REGRESSIONS: &[u64] = &[];
+
+/// From this many on, a run must have seen every rare event.
+const SEQUENCES_THAT_REACH: u64 = 2_000;
+
+/// Runs the regressions and then as many seeds as the run is to have, on two threads.
+///
+/// # Panics
+/// With the seed and the shortest sequence that shows it, when the store differs from the model.
+pub fn run(maker: impl Maker) {
+    let wanted = wanted();
+    let maker = Arc::new(maker);
+    let (next, failed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+    let threads: Vec<_> = (0..2)
+        .map(|_| {
+            let (maker, next, failed) =
+                (Arc::clone(&maker), Arc::clone(&next), Arc::clone(&failed));
+            std::thread::spawn(move || {
+                let mut reached = Reached::default();
+                while !failed.load(Ordering::SeqCst) {
+                    let turn = next.fetch_add(1, Ordering::SeqCst);
+                    let Some(seed) = seed_of(turn, wanted) else { break };
+                    match run_one(&*maker, |_| {}, &sequence(seed)) {
+                        Ok(seen) => reached.join(&seen),
+                        Err(difference) => {
+                            failed.store(true, Ordering::SeqCst);
+                            panic!("{}", shrink::report(&*maker, seed, &difference));
+                        }
+                    }
+                }
+                reached
+            })
+        })
+        .collect();
+    let mut reached = Reached::default();
+    for thread in threads {
+        match thread.join() {
+            Ok(seen) => reached.join(&seen),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+    let missing = reached.missing();
+    assert!(
+        wanted < SEQUENCES_THAT_REACH || missing.is_empty(),
+        "{wanted} sequences never saw: {missing:?}"
+    );
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test is told by its environment how long to run")]
+fn wanted() -> u64 {
+    let told = std::env::var("HALYARD_SEQUENCES").ok();
+    told.map_or(SEQUENCES, |told| told.parse().expect("HALYARD_SEQUENCES is not a number"))
+}
+
+fn seed_of(turn: u64, wanted: u64) -> Option<u64> {
+    let regressions = REGRESSIONS.len() as u64;
+    match turn.checked_sub(regressions) {
+        None => REGRESSIONS.get(usize::try_from(turn).unwrap()).copied(),
+        Some(seed) => (seed < wanted).then_some(seed),
+    }
+}
+
+/// A panic of the store is a difference too.
+fn run_one(maker: &impl Maker, around: Around, sequence: &Sequence) -> Result<Reached, Difference> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let run = AssertUnwindSafe(|| runtime.block_on(compare(maker, around, sequence)));
+    catch_unwind(run).unwrap_or_else(|panic| {
+        around(false);
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        let what = text.unwrap_or_else(|| "a panic without words".to_owned());
+        Err(Difference { command: "a panic".to_owned(), what })
+    })
+}
