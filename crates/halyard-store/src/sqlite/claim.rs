@@ -3,7 +3,6 @@
 
 use std::cmp::Reverse;
 
-use halyard_core::job::Job;
 use halyard_core::lease::{self, Terms};
 use halyard_core::limits;
 
@@ -18,8 +17,7 @@ pub(super) fn claim(tx: &mut Tx<'_>, claim: &Claim) -> Ran<Claims> {
         let seq = |row: &rusqlite::Row<'_>| row.get(0);
         let seqs: Vec<i64> = tx.sql.claimed.query_map((tx.now, mark), seq)?.collect::<Ran<_>>()?;
         for seq in seqs {
-            let job = tx.job_by_seq(seq)?;
-            answer.jobs.push(show(tx, job)?);
+            answer.jobs.push(show(tx, seq)?);
         }
         if !answer.jobs.is_empty() {
             return Ok(answer);
@@ -28,9 +26,8 @@ pub(super) fn claim(tx: &mut Tx<'_>, claim: &Claim) -> Ran<Claims> {
     let terms = Terms { worker: claim.worker.clone(), claim: claim.mark, lease_ms: claim.lease_ms };
     let mut bytes = 0;
     for (index, seq) in (0..).zip(ready(tx, claim)?) {
-        let job = tx.job_by_seq(seq)?;
-        let before = Guard::of(&job);
-        let mut claimed = show(tx, job)?;
+        let mut claimed = show(tx, seq)?;
+        let before = Guard::of(&claimed.view.job);
         bytes += size(&claimed);
         if bytes > limits::CLAIM_ANSWER_BYTES_MAX && !answer.jobs.is_empty() {
             break;
@@ -73,9 +70,10 @@ fn ready(tx: &mut Tx<'_>, claim: &Claim) -> Ran<Vec<i64>> {
     Ok(places.into_iter().map(|(_, _, seq)| seq).collect())
 }
 
-fn show(tx: &mut Tx<'_>, job: Job) -> Ran<Claimed> {
+fn show(tx: &mut Tx<'_>, seq: i64) -> Ran<Claimed> {
+    let (job, details, payload) = tx.job_and_body(seq)?;
     let checkpoints = tx.checkpoints(&job)?;
-    Ok(Claimed { view: tx.view(job)?, checkpoints })
+    Ok(Claimed { view: tx.view_with(job, details, payload)?, checkpoints })
 }
 
 fn size(claimed: &Claimed) -> usize {

@@ -160,9 +160,12 @@ fn start(row: &Row<'_>, next: &mut Columns<'_, '_>) -> Ran<Option<Start>> {
     }))
 }
 
-/// Everything of a body but its payload.
-pub(super) fn details(row: &Row<'_>) -> Ran<Details> {
-    let mut next = Columns::from(row, 1);
+/// Columns of a job's row.
+pub(super) const JOB_COLUMNS: usize = 42;
+
+/// Everything of a body but its payload; the body's columns begin at `at`.
+pub(super) fn details(row: &Row<'_>, at: usize) -> Ran<Details> {
+    let mut next = Columns::from(row, at + 1);
     let tags: Option<String> = next.next()?;
     Ok(Details {
         // Tags hold no line breaks.
@@ -173,9 +176,9 @@ pub(super) fn details(row: &Row<'_>) -> Ran<Details> {
     })
 }
 
-/// A body: details and payload.
-pub(super) fn body(row: &Row<'_>) -> Ran<(Details, Text)> {
-    Ok((details(row)?, Columns::from(row, 5).read(json)?))
+/// A body: details and payload; its columns begin at `at`.
+pub(super) fn body(row: &Row<'_>, at: usize) -> Ran<(Details, Text)> {
+    Ok((details(row, at)?, Columns::from(row, at + 5).read(json)?))
 }
 
 /// JSON that was checked when it came in.

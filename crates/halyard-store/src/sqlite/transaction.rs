@@ -1,7 +1,7 @@
 //! What a verb works with: statements, rows, counters, the clock. One [`Tx`] lives as long as the
 //! writer; [`Tx::begin`] and [`Tx::commit`] frame each group.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use halyard_core::chance::Seed;
@@ -22,6 +22,9 @@ use super::writer::Ran;
 use crate::OnChange;
 use crate::clock::Clock;
 
+/// Running jobs that are kept in memory: some 50 MB. Further ones are read from their rows.
+const RUNNING_REMEMBERED_MAX: usize = 100_000;
+
 /// The writer's hands.
 pub(super) struct Tx<'c> {
     connection: &'c Connection,
@@ -31,6 +34,9 @@ pub(super) struct Tx<'c> {
     on_change: OnChange,
     /// Paused queues: claims pass them by.
     paused: HashSet<Name>,
+    /// Running jobs as their rows are: a claim is followed by heartbeats and a report, which then
+    /// need not read the row. Only this thread writes rows, so none of these is ever stale.
+    running: HashMap<JobId, Job>,
     /// The number that the next job gets.
     next_seq: i64,
     /// The newest stamp.
@@ -65,6 +71,7 @@ impl<'c> Tx<'c> {
             next_seq: seq + 1,
             // A new store begins with a stamp of its opening.
             stamp: if stamp == 0 { now } else { stamp },
+            running: HashMap::new(),
             tally: Tally::default(),
             group: Group::default(),
             now,
@@ -118,6 +125,7 @@ impl<'c> Tx<'c> {
             tracing::error!(%error, "a failed group could not be rolled back");
         }
         self.counters.settle(false);
+        self.running.clear();
         let group = std::mem::take(&mut self.group);
         self.next_seq = group.seq_before;
         self.stamp = group.stamp_before;
@@ -158,6 +166,9 @@ impl<'c> Tx<'c> {
     }
 
     pub(super) fn job_by_id(&mut self, id: JobId) -> Ran<Option<Job>> {
+        if let Some(job) = self.running.get(&id) {
+            return Ok(Some(job.clone()));
+        }
         let id = id.0.to_be_bytes();
         self.sql.job_by_id.query_one([id], rows::job).optional()
     }
@@ -207,7 +218,16 @@ impl<'c> Tx<'c> {
         if before.shows_change(job) {
             self.group.tell(job, Some(job.state));
         }
+        self.remember(job);
         Ok(())
+    }
+
+    fn remember(&mut self, job: &Job) {
+        if job.state != State::Running {
+            self.running.remove(&job.id);
+        } else if self.running.len() < RUNNING_REMEMBERED_MAX {
+            self.running.insert(job.id, job.clone());
+        }
     }
 
     /// A new job stands in its row.
@@ -261,6 +281,7 @@ impl<'c> Tx<'c> {
         self.counters.shift(&job.queue, &job.task, Some(job.state), None);
         self.group.tally.jobs.remove(&job.seq);
         self.tally.jobs.remove(&job.seq);
+        self.running.remove(&job.id);
         self.group.tell(job, None);
         Ok(())
     }
@@ -287,15 +308,27 @@ impl<'c> Tx<'c> {
         self.sql.attempt_by_token.query_one((job.seq, token), rows::attempt).optional()
     }
 
+    /// A job with its body, in one reading.
+    pub(super) fn job_and_body(&mut self, seq: i64) -> Ran<(Job, Details, Text)> {
+        self.sql.job_and_body.query_one([seq], |row| {
+            let (details, payload) = rows::body(row, rows::JOB_COLUMNS)?;
+            Ok((rows::job(row)?, details, payload))
+        })
+    }
+
     pub(super) fn view(&mut self, job: Job) -> Ran<JobView> {
         let (details, payload) = self.body(job.seq)?;
+        self.view_with(job, details, payload)
+    }
+
+    pub(super) fn view_with(&mut self, job: Job, details: Details, payload: Text) -> Ran<JobView> {
         let result = self.result(&job)?;
         let error = self.error(&job)?;
         Ok(JobView { job, details, payload, result, error })
     }
 
     pub(super) fn body(&mut self, seq: i64) -> Ran<(Details, Text)> {
-        self.sql.body.query_one([seq], rows::body)
+        self.sql.body.query_one([seq], |row| rows::body(row, 0))
     }
 
     pub(super) fn result(&mut self, job: &Job) -> Ran<Option<Text>> {

@@ -196,7 +196,7 @@ impl Read {
             && filter.task.as_ref().is_none_or(|task| *task == place.task);
         let Some(tag) = filter.tag.as_ref().filter(|_| plain) else { return Ok(plain) };
         let mut statement = self.sql(include_str!("../sql/details.sql"))?;
-        Ok(statement.query_one([place.seq], rows::details)?.tags.contains(tag))
+        Ok(statement.query_one([place.seq], |row| rows::details(row, 0))?.tags.contains(tag))
     }
 
     fn page(&self, filter: &Filter, mut found: Found) -> Ran<Page> {
@@ -209,8 +209,9 @@ impl Read {
 
     fn summary(&self, seq: i64) -> Ran<JobSummary> {
         let job = self.sql(include_str!("../sql/job_by_seq.sql"))?.query_one([seq], rows::job)?;
-        let details =
-            self.sql(include_str!("../sql/details.sql"))?.query_one([seq], rows::details)?;
+        let details = self
+            .sql(include_str!("../sql/details.sql"))?
+            .query_one([seq], |row| rows::details(row, 0))?;
         let error = self.error(&job)?;
         Ok(JobSummary { job, details, error })
     }

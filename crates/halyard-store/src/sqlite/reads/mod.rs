@@ -150,7 +150,7 @@ impl Read {
 
     fn view(&self, job: Job) -> Ran<JobView> {
         let body = include_str!("../sql/body.sql");
-        let (details, payload) = self.sql(body)?.query_one([job.seq], rows::body)?;
+        let (details, payload) = self.sql(body)?.query_one([job.seq], |row| rows::body(row, 0))?;
         let result = self.result(&job)?;
         let error = self.error(&job)?;
         Ok(JobView { job, details, payload, result, error })
