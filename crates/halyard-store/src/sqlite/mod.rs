@@ -61,8 +61,8 @@ use self::reads::Readers;
 use self::writer::Writer;
 use crate::clock::Clock;
 use crate::verbs::{
-    Acted, Beat, Beats, Bulk, CheckpointWrite, Claim, Claims, Created, Filter, JobDetail, Keyed,
-    Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
+    Acted, Beat, Beats, Bulk, CheckpointWrite, Claim, Claims, Counts, Created, Filter, JobDetail,
+    Keyed, Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
 };
 use crate::{Answer, Store};
 
@@ -223,7 +223,17 @@ impl Store for Sqlite {
         let name = Name::from(name);
         let queue = Name::clone(&name);
         let known = self.writer.call(1, move |tx| tx.set_paused(&queue, paused)).await?;
-        if known { self.queue(&name).await } else { Ok(None) }
+        if !known {
+            return Ok(None);
+        }
+        // A queue without jobs is forgotten as soon as it is resumed; its caller still gets it.
+        let emptied = || QueueStatus {
+            name: Name::clone(&name),
+            paused,
+            counts: Counts::default(),
+            oldest_queued_at: None,
+        };
+        Ok(Some(self.queue(&name).await?.unwrap_or_else(emptied)))
     }
 
     async fn stamp(&self) -> Answer<()> {

@@ -147,10 +147,10 @@ fn serve(
 fn commit(tx: &mut Tx<'_>, mut group: Vec<Box<dyn Call>>, options: &Options) {
     match run(tx, &mut group) {
         Ok(()) => {
+            tx.publish();
             for call in group {
                 call.answer(Ok(()));
             }
-            tx.publish();
         }
         Err(error) if group.len() > 1 && !is_of_the_storage(&error) => {
             for call in group {
