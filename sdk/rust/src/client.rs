@@ -14,6 +14,7 @@ use crate::jobs::Jobs;
 use crate::jobs::joiner::Joiner;
 use crate::leases::Leases;
 use crate::queues::Queues;
+use crate::worker::WorkerBuilder;
 
 /// Where a server listens when nobody says otherwise.
 pub const DEFAULT_URL: &str = "http://127.0.0.1:7373";
@@ -61,6 +62,11 @@ impl Halyard {
     /// The calls of a worker, for those who write one of their own.
     pub fn leases(&self) -> Leases<'_> {
         Leases { connection: &self.connection }
+    }
+
+    /// A worker of this server, to be set up.
+    pub fn worker(&self) -> WorkerBuilder {
+        WorkerBuilder::new(Arc::clone(&self.connection))
     }
 
     /// Every live worker.

@@ -47,6 +47,7 @@ pub(crate) struct Request {
     body: Option<Vec<u8>>,
     idempotency_key: Option<String>,
     wait: Duration,
+    timeout: Option<Duration>,
 }
 
 /// An answer, whatever its status.
@@ -82,6 +83,11 @@ impl Connection {
         Ok(Self { http, settings, authorization })
     }
 
+    /// The same server with connections of its own, for another runtime.
+    pub(crate) fn separate(&self) -> Result<Self, Error> {
+        Self::new(self.settings.clone())
+    }
+
     /// The server's address as it was given.
     pub(crate) fn address(&self) -> &str {
         self.settings.url.as_str().trim_end_matches('/')
@@ -112,7 +118,14 @@ impl Connection {
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(path);
         }
-        Ok(Request { method, url, body: None, idempotency_key: None, wait: Duration::ZERO })
+        Ok(Request {
+            method,
+            url,
+            body: None,
+            idempotency_key: None,
+            wait: Duration::ZERO,
+            timeout: None,
+        })
     }
 
     /// Sends a request, again and again while that may help; an answer that is an error is `Err`.
@@ -148,7 +161,7 @@ impl Connection {
         let mut call = self
             .http
             .request(request.method.clone(), request.url.clone())
-            .timeout(self.settings.timeout + request.wait);
+            .timeout(request.timeout.unwrap_or(self.settings.timeout) + request.wait);
         if let Some(key) = &self.authorization {
             call = call.header(AUTHORIZATION, key.clone());
         }
@@ -201,6 +214,12 @@ impl Request {
     /// The server waits for up to this long before it answers.
     pub(crate) fn waiting(mut self, wait: Duration) -> Self {
         self.wait = wait;
+        self
+    }
+
+    /// With another limit for the time it may take.
+    pub(crate) fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
         self
     }
 

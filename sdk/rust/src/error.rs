@@ -7,11 +7,14 @@
 //! | [`IdempotencyConflict`] | the key was used with another payload |
 //! | [`CheckpointConflict`] | the checkpoint has another value |
 //! | [`InvalidValue`] | a value that JSON cannot carry, or that does not fit its type |
+//! | [`AbortReason`](crate::AbortReason) | the job must not go on |
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
+
+use crate::abort::AbortReason;
 
 /// What a call of this crate answers when it fails.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -29,6 +32,10 @@ pub enum Error {
     /// The checkpoint was written before, with another value.
     #[error(transparent)]
     CheckpointConflict(Box<CheckpointConflict>),
+    /// The handler must not go on: its lease is lost, its time is up, its job was cancelled or its
+    /// worker ends.
+    #[error("the job was aborted: {0}")]
+    Aborted(AbortReason),
     /// The job had not ended when the time was up.
     #[error("job {id} had not ended after {timeout:?}")]
     WaitTimeout {

@@ -2,6 +2,7 @@
 //!
 //! - [`write`]: a value as JSON text. What JSON cannot carry is an error that names the path: a map
 //!   key that is no string, and NaN and the infinities, for which `serde_json` writes `null`.
+//! - [`read`]: JSON text as a value; what does not fit is an error that names the path.
 //!
 //! Numbers keep their digits for as long as they are text. What they become when they are read is
 //! the choice of the type: `u64` and `i128` are exact, `f64` and [`serde_json::Value`] round.
@@ -9,6 +10,7 @@
 mod finite;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::error::InvalidValue;
@@ -40,19 +42,35 @@ pub(crate) fn write<T: Serialize + ?Sized>(
     RawValue::from_string(text).map_err(|error| invalid(String::new(), error.to_string()))
 }
 
+/// The value that `text` is; an absent one is `null`.
+pub(crate) fn read<T: DeserializeOwned>(
+    what: &str,
+    text: Option<&RawValue>,
+) -> Result<T, InvalidValue> {
+    let text = text.map_or("null", RawValue::get);
+    let mut reader = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut reader).map_err(|error| InvalidValue {
+        what: what.to_owned(),
+        path: error.path().to_string(),
+        message: error.into_inner().to_string(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
+    use serde::Deserialize;
+
     use super::*;
 
-    #[derive(Debug, Serialize)]
+    #[derive(Debug, Serialize, Deserialize)]
     struct Order {
         items: Vec<Item>,
         note: Option<String>,
     }
 
-    #[derive(Debug, Serialize)]
+    #[derive(Debug, Serialize, Deserialize)]
     struct Item {
         price: f64,
     }
@@ -86,5 +104,17 @@ mod tests {
             write("result", &f32::NAN).map_err(shown).expect_err("not finite"),
             "result does not fit at `.`: JSON has no NaN"
         );
+    }
+
+    #[test]
+    fn reads() {
+        let raw = |text: &str| RawValue::from_string(text.to_owned()).expect("JSON");
+        let text = raw(r#"{"items":[{"price":1},{"price":"x"}]}"#);
+        let error = read::<Order>("payload", Some(&text)).expect_err("a text is no price");
+        assert_eq!(error.path, "items[1].price");
+        assert_eq!(read::<Option<u8>>("payload", None), Ok(None));
+        assert_eq!(read("payload", Some(&raw("9007199254740993"))), Ok(9_007_199_254_740_993_u64));
+        let exact: Box<RawValue> = read("payload", Some(&raw("1e400"))).expect("any JSON");
+        assert_eq!(exact.get(), "1e400");
     }
 }

@@ -1,0 +1,172 @@
+//! One start that the worker holds, from its claim to the answer to its report.
+
+use std::time::{Duration, Instant};
+
+use halyard_api::jobs::claim::ClaimedJob;
+use halyard_api::jobs::finish::Report;
+
+use crate::abort::AbortReason;
+use crate::worker::verdict::Ending;
+
+use super::Action;
+
+/// A start that the worker holds.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) id: String,
+    pub(super) task: String,
+    pub(super) token: String,
+    /// When the lease ends unless it is renewed.
+    pub(super) expires: Instant,
+    /// When it was claimed or last renewed, as far as the worker can tell.
+    pub(super) renewed: Instant,
+    /// When the start ends whatever happens.
+    pub(super) deadline: Instant,
+    stage: Stage,
+    /// Why the handler was told to stop.
+    aborted: Option<AbortReason>,
+    /// When the patience with an aborted handler ends.
+    drop_at: Option<Instant>,
+    /// Whether the token is known to be dead, so that nothing can be reported any more.
+    dead: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Running,
+    Reporting,
+}
+
+impl Held {
+    /// A start that was answered to a claim sent at `sent`.
+    pub(super) fn new(job: &ClaimedJob, sent: Instant, lease: Duration) -> Self {
+        let expires = after(sent, job.lease.expires_in_ms);
+        Self {
+            id: job.id.clone(),
+            task: job.task.clone(),
+            token: job.lease.token.clone(),
+            // The claim may have waited long before there was a job.
+            renewed: expires.checked_sub(lease).map_or(sent, |granted| granted.max(sent)),
+            expires,
+            deadline: after(sent, job.lease.deadline_in_ms),
+            stage: Stage::Running,
+            aborted: None,
+            drop_at: None,
+            dead: false,
+        }
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.stage == Stage::Running
+    }
+
+    /// The handler has ended and its report is under way.
+    pub(super) fn reporting(self) -> Self {
+        Self { stage: Stage::Reporting, drop_at: None, ..self }
+    }
+
+    /// Whether a heartbeat may still renew its lease.
+    pub(super) fn is_renewable(&self) -> bool {
+        !self.dead
+    }
+
+    /// The lease ends `ms` after a heartbeat that was sent at `sent`; never earlier than before.
+    pub(super) fn renew(&mut self, sent: Instant, ms: i64) {
+        self.expires = self.expires.max(after(sent, ms));
+        self.renewed = self.renewed.max(sent);
+    }
+
+    pub(super) fn is_past_deadline(&self, now: Instant) -> bool {
+        self.is_running() && !self.dead && now >= self.deadline
+    }
+
+    pub(super) fn has_lapsed(&self, now: Instant) -> bool {
+        self.is_running() && self.aborted.is_none() && now >= self.expires
+    }
+
+    /// Whether the patience with it is over, once.
+    pub(super) fn is_to_be_dropped(&mut self, now: Instant) -> bool {
+        let over = self.drop_at.is_some_and(|at| now >= at);
+        if over {
+            self.drop_at = None;
+        }
+        over
+    }
+
+    /// The handler must stop; `known` when the server said so. The reason is answered when the
+    /// handler is to be told, which is once; that the token is dead counts always.
+    pub(super) fn abort(
+        &mut self,
+        now: Instant,
+        reason: AbortReason,
+        known: bool,
+        grace: Duration,
+    ) -> Option<AbortReason> {
+        if !self.is_running() {
+            return None;
+        }
+        if known && matches!(reason, AbortReason::LeaseLost | AbortReason::TimedOut) {
+            self.dead = true;
+        }
+        if self.aborted.is_some() {
+            return None;
+        }
+        self.aborted = Some(reason);
+        self.drop_at = Some(now + grace);
+        Some(reason)
+    }
+
+    /// No more patience than until `at`.
+    pub(super) fn drop_by(&mut self, at: Instant) {
+        if self.is_running() && self.aborted.is_some() {
+            self.drop_at = Some(self.drop_at.map_or(at, |drop_at| drop_at.min(at)));
+        }
+    }
+
+    /// What to report when the handler ended like this; nothing when nobody would take it.
+    pub(super) fn report(&self, ending: Ending) -> Option<Report> {
+        if self.dead {
+            return None;
+        }
+        let (id, token) = (self.id.clone(), self.token.clone());
+        Some(match (self.aborted, ending) {
+            (Some(AbortReason::Cancelled), _) => Report::cancelled(id, token),
+            // The lease may still be live on a server that was away: given back, the job need not
+            // wait for it to run out.
+            (Some(_), _) | (None, Ending::Dropped) => Report::released(id, token),
+            (None, Ending::Completed(result)) => Report::completed(id, token, result),
+            (None, Ending::Snoozed(delay)) => Report::snoozed(id, token, snooze_ms(delay)),
+            (None, Ending::Failed(failure)) => {
+                let retry_after = failure.retry_after.map(ms);
+                Report::failed(id, token, failure.text, failure.retryable, retry_after)
+            }
+        })
+    }
+
+    pub(super) fn lost(&self, reason: AbortReason) -> Action {
+        Action::Lost { id: self.id.clone(), task: self.task.clone(), reason }
+    }
+
+    /// When something about it will be due.
+    pub(super) fn wake_at(&self) -> Option<Instant> {
+        if !self.is_running() {
+            return None;
+        }
+        let lapse = self.aborted.is_none().then_some(self.expires);
+        let deadline = (!self.dead).then_some(self.deadline);
+        [lapse, deadline, self.drop_at].into_iter().flatten().min()
+    }
+}
+
+fn after(sent: Instant, ms: i64) -> Instant {
+    sent + Duration::from_millis(u64::try_from(ms).unwrap_or_default())
+}
+
+fn ms(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A snooze within what the server takes: 1 s to 30 days.
+fn snooze_ms(delay: Duration) -> i64 {
+    ms(delay).clamp(1_000, 30 * 86_400_000)
+}
