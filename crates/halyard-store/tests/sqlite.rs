@@ -13,8 +13,12 @@ struct InFile;
 impl Maker for InFile {
     async fn open(&self, store: Options) -> Opened {
         let directory = tempfile::tempdir().unwrap();
-        let options =
-            sqlite::Options { store, synchronous: Synchronous::Off, ..sqlite::Options::default() };
+        let options = sqlite::Options {
+            store,
+            readers: 1,
+            synchronous: Synchronous::Off,
+            ..sqlite::Options::default()
+        };
         let store = Sqlite::open(directory.path(), options).unwrap();
         Opened { store: std::sync::Arc::new(store), keep: Box::new(directory) }
     }

@@ -35,7 +35,7 @@ pub(super) fn checkpoint(tx: &mut Tx<'_>, write: &CheckpointWrite, seed: Seed) -
             ))?;
             tx.save(&job, before)?;
         }
-        Written::LeaseLost => tx.count_rejected(job.seq),
+        Written::LeaseLost => tx.count_rejected(job.id),
         Written::Repeated { .. }
         | Written::Conflict(_)
         | Written::TooLarge(_)

@@ -135,14 +135,14 @@ fn made(new: &NewJob, job: Job) -> Created {
 }
 
 fn replay(tx: &mut Tx<'_>, seq: i64) -> Ran<Created> {
-    tx.count_replay(Some(seq));
     let job = tx.job_by_seq(seq)?;
+    tx.count_replay(Some(job.id));
     Ok(Created::Replayed { view: Box::new(tx.view(job)?), revived: false })
 }
 
 fn revive(tx: &mut Tx<'_>, seq: i64) -> Ran<Created> {
-    tx.count_replay(Some(seq));
     let mut job = tx.job_by_seq(seq)?;
+    tx.count_replay(Some(job.id));
     let before = Guard::of(&job);
     let checkpoints = tx.checkpoints(&job)?;
     let retried = operate::retry(&mut job, &Retry::default(), &checkpoints, None, tx.now);

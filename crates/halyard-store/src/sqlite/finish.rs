@@ -21,7 +21,7 @@ fn finish_one(tx: &mut Tx<'_>, outcome: &Outcome, seed: Seed, index: u64) -> Ran
         let past = tx.start_of_token(&job, outcome.token)?;
         let finish = outcome::judge_repeat(job.state, past.as_ref(), &outcome.report);
         if !matches!(finish, Finish::Ok { .. }) {
-            tx.count_rejected(job.seq);
+            tx.count_rejected(job.id);
         }
         return Ok(finish);
     }

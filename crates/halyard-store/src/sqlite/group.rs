@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use halyard_core::TimeMs;
+use halyard_core::id::JobId;
 use halyard_core::job::{Job, Name, State};
 
 use super::rows::signed;
@@ -32,7 +33,7 @@ pub(super) struct Group {
 #[derive(Default)]
 pub(super) struct Tally {
     /// Replays and rejections, by job.
-    pub(super) jobs: HashMap<i64, (u64, u64)>,
+    pub(super) jobs: HashMap<JobId, (u64, u64)>,
     pub(super) totals: Totals,
 }
 
@@ -99,19 +100,18 @@ impl Tally {
         self.totals.replayed += group.totals.replayed;
         self.totals.keys_refused += group.totals.keys_refused;
         self.totals.reports_rejected += group.totals.reports_rejected;
-        for (seq, (replays, rejected)) in group.jobs {
-            let job = self.jobs.entry(seq).or_default();
+        for (id, (replays, rejected)) in group.jobs {
+            let job = self.jobs.entry(id).or_default();
             job.0 += replays;
             job.1 += rejected;
         }
     }
 
-    /// Writes it. If this is rolled back the counts are lost: they are evidence, not promises.
-    pub(super) fn write(&mut self, sql: &mut Statements<'_>) -> Ran<()> {
-        let counted = std::mem::take(self);
-        write_totals(sql, &counted.totals)?;
-        for (seq, (replays, rejected)) in counted.jobs {
-            sql.job_tally.execute((seq, signed(replays), signed(rejected)))?;
+    /// Writes it.
+    pub(super) fn write(&self, sql: &mut Statements<'_>) -> Ran<()> {
+        write_totals(sql, &self.totals)?;
+        for (id, (replays, rejected)) in &self.jobs {
+            sql.job_tally.execute((id.0.to_be_bytes(), signed(*replays), signed(*rejected)))?;
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ fn renew(tx: &mut Tx<'_>, beat: &Beat, lease_ms: i64) -> Ran<Option<Renewed>> {
         .running()
         .is_some_and(|start| Some(start.marks.token) == beat.token && !start.has_lapsed(now));
     let Some(start) = job.start.as_mut().filter(|_| live) else {
-        tx.count_rejected(job.seq);
+        tx.count_rejected(job.id);
         return Ok(None);
     };
     lease::renew(start, lease_ms, now);

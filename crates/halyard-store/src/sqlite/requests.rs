@@ -123,7 +123,7 @@ impl Member for Created {
             Item::Job(id) | Item::Deleted(id) => {
                 let id = job_id(&id);
                 let Some(job) = tx.job_by_id(id)? else { return Ok(Self::Gone(id)) };
-                tx.count_replay(Some(job.seq));
+                tx.count_replay(Some(job.id));
                 Self::Replayed { view: Box::new(tx.view(job)?), revived: false }
             }
             Item::Purged(id) => {

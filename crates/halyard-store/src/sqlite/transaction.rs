@@ -249,10 +249,10 @@ impl<'c> Tx<'c> {
     }
 
     /// A create was answered with a known job; `None` when its row is gone.
-    pub(super) fn count_replay(&mut self, seq: Option<i64>) {
+    pub(super) fn count_replay(&mut self, id: Option<JobId>) {
         self.group.tally.totals.replayed += 1;
-        if let Some(seq) = seq {
-            self.group.tally.jobs.entry(seq).or_default().0 += 1;
+        if let Some(id) = id {
+            self.group.tally.jobs.entry(id).or_default().0 += 1;
         }
     }
 
@@ -262,9 +262,9 @@ impl<'c> Tx<'c> {
     }
 
     /// A call with a dead token was turned away.
-    pub(super) fn count_rejected(&mut self, seq: i64) {
+    pub(super) fn count_rejected(&mut self, id: JobId) {
         self.group.tally.totals.reports_rejected += 1;
-        self.group.tally.jobs.entry(seq).or_default().1 += 1;
+        self.group.tally.jobs.entry(id).or_default().1 += 1;
     }
 
     /// Removes a job with everything that hangs on it; its key is the caller's matter.
@@ -279,8 +279,8 @@ impl<'c> Tx<'c> {
         }
         self.sql.checkpoints_delete.execute((job.seq, 0))?;
         self.counters.shift(&job.queue, &job.task, Some(job.state), None);
-        self.group.tally.jobs.remove(&job.seq);
-        self.tally.jobs.remove(&job.seq);
+        self.group.tally.jobs.remove(&job.id);
+        self.tally.jobs.remove(&job.id);
         self.running.remove(&job.id);
         self.group.tell(job, None);
         Ok(())
@@ -386,7 +386,12 @@ impl<'c> Tx<'c> {
 
     /// Writes what was counted in memory.
     pub(super) fn write_tally(&mut self) -> Ran<()> {
-        self.tally.write(&mut self.sql)
+        // If this is rolled back the counts are lost: they are evidence, not promises.
+        let counted = std::mem::take(&mut self.tally);
+        for id in counted.jobs.keys() {
+            self.running.remove(id);
+        }
+        counted.write(&mut self.sql)
     }
 
     /// Gives emptied pages of the file, and of the log, back now and then.
