@@ -37,6 +37,8 @@ mod reads;
 mod requests;
 mod rows;
 mod statements;
+#[cfg(test)]
+mod tests;
 mod transaction;
 mod writer;
 

@@ -1,0 +1,17 @@
+//! What the contract cannot see: how many rows a job costs, and by which index rows are found.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+mod budget;
+mod plans;
+
+use rusqlite::Connection;
+
+use super::migrations;
+
+/// A fresh database in memory, without statistics.
+fn fresh() -> Connection {
+    let mut connection = Connection::open_in_memory().unwrap();
+    migrations::migrate(&mut connection).unwrap();
+    connection
+}
