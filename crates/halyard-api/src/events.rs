@@ -23,8 +23,9 @@ pub struct JobEvent {
     pub task: String,
     /// Its queue.
     pub queue: String,
-    /// The state it is in now.
-    pub state: State,
+    /// The state it is in now; `null` when it was deleted.
+    #[schema(required)]
+    pub state: Option<State>,
     /// The life it is in.
     pub life: u64,
     /// Its attempt.

@@ -71,7 +71,7 @@ impl Faults {
     }
 
     /// Says that what follows concerns another item of a batch.
-    pub(crate) fn next_item(&mut self) {
+    pub fn next_item(&mut self) {
         self.item_errors = 0;
     }
 

@@ -1,3 +1,10 @@
-//! The binary `halyard`.
+//! The binary `halyard`. Everything it does is a command in [`halyard_server::cli`].
 
-fn main() {}
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    halyard_server::cli::run()
+}

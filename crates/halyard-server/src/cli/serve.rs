@@ -1,0 +1,196 @@
+//! `halyard serve`: every setting of a server is a flag and an environment variable. The flag wins
+//! over the variable, the variable over the default.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use clap::builder::BoolishValueParser;
+use halyard_core::limits;
+use halyard_core::retention::Retention;
+use halyard_store::sqlite::{self, Sqlite};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::engine::Hints;
+use crate::http::access::{KeyHash, is_loopback};
+use crate::serve::logs::{self, LogFormat};
+use crate::serve::{self, Settings};
+
+const MS_MIN: i64 = 1_000;
+
+/// Run the server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Address and port to listen on; port 0 takes a free one.
+    #[arg(long, env = "HALYARD_LISTEN", default_value = "127.0.0.1:7373", value_name = "ADDRESS")]
+    listen: SocketAddr,
+    /// Directory of the SQLite store; made when it is not there.
+    #[arg(long, env = "HALYARD_DATA_DIR", default_value = "./halyard-data", value_name = "PATH")]
+    data_dir: PathBuf,
+    /// A database to keep jobs in instead of SQLite.
+    #[arg(long, env = "HALYARD_DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    database_url: Option<String>,
+    /// The key that every call must carry. Better set by its variable: flags can be seen by others.
+    #[arg(
+        long,
+        env = "HALYARD_API_KEY",
+        value_name = "KEY",
+        hide_env_values = true,
+        conflicts_with = "api_key_file"
+    )]
+    api_key: Option<String>,
+    /// A file that holds the key.
+    #[arg(long, env = "HALYARD_API_KEY_FILE", value_name = "PATH")]
+    api_key_file: Option<PathBuf>,
+    /// Further host names to answer to, joined by commas.
+    #[arg(long, env = "HALYARD_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOSTS")]
+    allowed_hosts: Vec<String>,
+    /// Refuse every call that changes something.
+    #[arg(long, env = "HALYARD_READ_ONLY", value_parser = BoolishValueParser::new())]
+    read_only: bool,
+    /// How long completed jobs are kept.
+    #[arg(long, env = "HALYARD_RETENTION_COMPLETED_MS", value_name = "MS",
+        default_value_t = limits::RETENTION_MS_DEFAULT,
+        value_parser = clap::value_parser!(i64).range(MS_MIN..))]
+    retention_completed_ms: i64,
+    /// How long failed jobs are kept.
+    #[arg(long, env = "HALYARD_RETENTION_FAILED_MS", value_name = "MS",
+        default_value_t = limits::RETENTION_FAILED_MS_DEFAULT,
+        value_parser = clap::value_parser!(i64).range(MS_MIN..))]
+    retention_failed_ms: i64,
+    /// How long cancelled jobs are kept.
+    #[arg(long, env = "HALYARD_RETENTION_CANCELLED_MS", value_name = "MS",
+        default_value_t = limits::RETENTION_MS_DEFAULT,
+        value_parser = clap::value_parser!(i64).range(MS_MIN..))]
+    retention_cancelled_ms: i64,
+    /// How many ended jobs are kept; beyond that the oldest go first. No limit when left out.
+    #[arg(long, env = "HALYARD_RETENTION_MAX_JOBS", value_name = "COUNT",
+        value_parser = clap::value_parser!(u64).range(1..))]
+    retention_max_jobs: Option<u64>,
+    /// How long an idempotency key outlives its job's end, when a create does not say.
+    #[arg(long, env = "HALYARD_IDEMPOTENCY_TTL_MS", value_name = "MS",
+        default_value_t = limits::KEY_TTL_MS_DEFAULT,
+        value_parser = clap::value_parser!(i64).range(MS_MIN..=limits::KEY_TTL_MS_MAX))]
+    idempotency_ttl_ms: i64,
+    /// How long a shutdown waits for running jobs.
+    #[arg(long, env = "HALYARD_DRAIN_MS", value_name = "MS", default_value_t = 25_000)]
+    drain_ms: u64,
+    /// What to log: error, warn, info, debug or trace, or a filter such as info,halyard_server=debug.
+    #[arg(long, env = "HALYARD_LOG", default_value = "info", value_name = "FILTER")]
+    log: String,
+    /// How to log; text on a terminal and JSON otherwise when left out.
+    #[arg(long, env = "HALYARD_LOG_FORMAT", value_enum, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
+}
+
+/// Serves until a signal says otherwise.
+///
+/// # Errors
+/// The server could not start.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    logs::start(&args.log, args.log_format)?;
+    let settings = settings(&args)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(serve_until_told(args, settings))
+}
+
+async fn serve_until_told(args: Args, settings: Settings) -> anyhow::Result<ExitCode> {
+    // Before anything can be waited for: a signal during the start counts too.
+    let mut term = signal(SignalKind::terminate())?;
+    let mut int = signal(SignalKind::interrupt())?;
+    let hints = Hints::default();
+    let options = sqlite::Options {
+        store: halyard_store::options::Options {
+            on_change: hints.listener(),
+            ..halyard_store::options::Options::default()
+        },
+        ..sqlite::Options::default()
+    };
+    let store = Sqlite::open(&args.data_dir, options)
+        .with_context(|| format!("cannot open the store in {}", args.data_dir.display()))?;
+    let running = serve::start(settings, Arc::new(store), hints).await?;
+    {
+        use std::io::Write;
+        let mut out = std::io::stdout();
+        writeln!(out, "listening on http://{}", running.address())?;
+        out.flush()?;
+    }
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = int.recv() => {}
+    }
+    tracing::info!("told to stop: no new work is handed out, running jobs may end");
+    tokio::select! {
+        biased;
+        _ = term.recv() => tracing::warn!("told to stop again: leaving at once"),
+        _ = int.recv() => tracing::warn!("told to stop again: leaving at once"),
+        () = running.drain(Duration::from_millis(args.drain_ms)) => tracing::info!("stopped"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn settings(args: &Args) -> anyhow::Result<Settings> {
+    if let Some(url) = &args.database_url {
+        let scheme = url.split("://").next().unwrap_or_default();
+        ensure!(
+            !matches!(scheme, "postgres" | "postgresql"),
+            "HALYARD_DATABASE_URL names a PostgreSQL database, which this version cannot use yet; \
+             leave it out to keep jobs in SQLite in {}",
+            args.data_dir.display()
+        );
+        bail!("HALYARD_DATABASE_URL must begin with postgres://; leave it out to use SQLite");
+    }
+    let key = api_key(args)?;
+    if key.is_none() && !is_loopback(args.listen.ip()) {
+        bail!(open_to_all(args.listen));
+    }
+    Ok(Settings {
+        listen: args.listen,
+        key: key.map(|key| KeyHash::of(key.as_bytes())),
+        allowed_hosts: args
+            .allowed_hosts
+            .iter()
+            .map(|host| host.trim().to_lowercase())
+            .filter(|host| !host.is_empty())
+            .collect(),
+        read_only: args.read_only,
+        key_ttl_ms: args.idempotency_ttl_ms,
+        retention: Retention {
+            completed_ms: args.retention_completed_ms,
+            failed_ms: args.retention_failed_ms,
+            cancelled_ms: args.retention_cancelled_ms,
+            max_jobs: args.retention_max_jobs,
+        },
+    })
+}
+
+fn api_key(args: &Args) -> anyhow::Result<Option<String>> {
+    let key = match (&args.api_key, &args.api_key_file) {
+        (Some(key), _) => key.clone(),
+        (None, Some(path)) => std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read the key from {}", path.display()))?,
+        (None, None) => return Ok(None),
+    };
+    let key = key.trim();
+    ensure!(
+        !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic()),
+        "the API key must be visible ASCII characters without spaces; it was empty or held others"
+    );
+    Ok(Some(key.to_owned()))
+}
+
+fn open_to_all(listen: SocketAddr) -> String {
+    format!(
+        "refusing to listen on {listen} without an API key: whoever reaches this port could read \
+         and change every job.\n\n\
+         Either stay on this machine:\n\n    \
+         halyard serve --listen 127.0.0.1:{port}\n\n\
+         or make a key that every call must carry:\n\n    \
+         head -c 32 /dev/urandom | base64 > halyard.key && \
+         halyard serve --listen {listen} --api-key-file halyard.key\n",
+        port = listen.port()
+    )
+}

@@ -1,0 +1,133 @@
+//! Claims that wait, and leases whose client is gone.
+//!
+//! A claim runs in a task of its own: when its caller is dropped (the client hung up) while the
+//! store is at work, what was leased is still known and is given back. The same holds until the
+//! answer was handed over, see [`Leased::hand_over`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use halyard_core::id::{JobId, Token};
+use halyard_core::outcome::Report;
+use halyard_store::verbs::{Claim, Claims, Outcome};
+use halyard_store::{Answer, Store, StoreError};
+use tokio::runtime::Handle;
+use tokio::time::Instant;
+
+use super::wakeups::{Waiter, Wake, Wants};
+use super::{Engine, chance};
+
+/// What a claim leased. Dropped before it was handed over, it gives everything back at once.
+pub struct Leased {
+    store: Arc<dyn Store>,
+    runtime: Handle,
+    held: Vec<(JobId, Token)>,
+}
+
+impl std::fmt::Debug for Leased {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Leased({} jobs)", self.held.len())
+    }
+}
+
+impl Leased {
+    fn new(store: Arc<dyn Store>, claims: &Claims) -> Self {
+        let held = claims
+            .jobs
+            .iter()
+            .filter_map(|claimed| {
+                let job = &claimed.view.job;
+                job.start.as_ref().map(|start| (job.id, start.marks.token))
+            })
+            .collect();
+        Self { store, runtime: Handle::current(), held }
+    }
+
+    /// The answer is with the client, as far as can be told.
+    pub fn hand_over(mut self) {
+        self.held.clear();
+    }
+}
+
+impl Drop for Leased {
+    fn drop(&mut self) {
+        if self.held.is_empty() {
+            return;
+        }
+        let outcomes: Vec<Outcome> = self
+            .held
+            .drain(..)
+            .map(|(id, token)| Outcome {
+                id: Some(id),
+                token: Some(token),
+                report: Report::Released,
+            })
+            .collect();
+        let store = Arc::clone(&self.store);
+        self.runtime.spawn(async move {
+            let count = outcomes.len();
+            match store.finish(outcomes, chance::seed()).await {
+                Ok(_) => tracing::debug!(count, "gave jobs back: their client had gone"),
+                Err(error) => {
+                    tracing::warn!(count, %error, "could not give jobs back; their leases lapse");
+                }
+            }
+        });
+    }
+}
+
+impl Engine {
+    /// Claims, and waits up to `wait` for a job to be there. Ends early, with nothing, when the
+    /// server begins to drain.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn claim(&self, claim: Claim, wait: Duration) -> Answer<(Claims, Leased)> {
+        let until = Instant::now() + wait;
+        let (claims, leased) = self.claim_now(&claim).await?;
+        if !claims.jobs.is_empty() || wait.is_zero() || self.is_draining() {
+            return Ok((claims, leased));
+        }
+        let wants = Wants::new(&claim.queues, claim.tasks.as_deref());
+        let mut waiter = self.hints.claims.join(wants, claim.max);
+        let mut wake = Wake::default();
+        loop {
+            let (claims, leased) = self.claim_now(&claim).await?;
+            waiter.settle(wake, claims.jobs.iter().map(|claimed| claimed.view.job.id));
+            if !claims.jobs.is_empty() {
+                return Ok((claims, leased));
+            }
+            wake = match self.next_wake(&mut waiter, until).await {
+                Some(wake) => wake,
+                None => return Ok((claims, leased)),
+            };
+        }
+    }
+
+    /// `None` when the wait is over.
+    async fn next_wake(&self, waiter: &mut Waiter, until: Instant) -> Option<Wake> {
+        tokio::select! {
+            biased;
+            () = self.draining() => None,
+            wake = waiter.woken() => {
+                waiter.rejoin();
+                Some(wake)
+            }
+            () = tokio::time::sleep_until(until) => None,
+        }
+    }
+
+    async fn claim_now(&self, claim: &Claim) -> Answer<(Claims, Leased)> {
+        let store = Arc::clone(&self.store);
+        let claim = Claim { seed: chance::seed(), ..claim.clone() };
+        let task = tokio::spawn(async move {
+            let claims = store.claim(claim).await?;
+            let leased = Leased::new(store, &claims);
+            Ok((claims, leased))
+        });
+        match task.await {
+            Ok(answer) => answer,
+            Err(error) => Err(StoreError::Unavailable(format!("a claim was cut short: {error}"))),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What the server does beside answering: waking who waits, and the loops.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`wakeups`] | waiting claims, woken when a job may be there for them |
+//! | [`claims`] | a claim with its wait; leases of a client that is gone go back |
+//! | [`waits`], [`reads`] | waiting reads of one job |
+//! | [`ring`] | the last changes, for listeners |
+//! | [`workers`] | who is alive |
+//! | [`loops`] | the runner; [`stamp`], [`promote`], [`reap`], [`prune`], [`poll`], [`tidy`]: a step each |
+//! | [`chance`] | where randomness comes from |
+//!
+//! Wake-ups are hints: with all of them lost, [`poll`] finds every job within a second. Nothing
+//! here knows HTTP; nothing is kept that a restart must not lose.
+
+pub mod chance;
+pub mod claims;
+pub mod loops;
+pub mod poll;
+pub mod promote;
+pub mod prune;
+pub mod reads;
+pub mod reap;
+pub mod ring;
+pub mod stamp;
+pub mod tidy;
+pub mod waits;
+pub mod wakeups;
+pub mod workers;
+
+use std::sync::Arc;
+
+use halyard_core::retention::Retention;
+use halyard_store::{OnChange, Store};
+use tokio::sync::watch;
+
+/// Who is told of commits. Made before the store, which calls [`Hints::listener`].
+#[derive(Debug)]
+pub struct Hints {
+    /// Waiting claims.
+    pub claims: Arc<wakeups::Wakeups>,
+    /// Waiting reads.
+    pub reads: Arc<waits::Waits>,
+    /// Listeners.
+    pub events: Arc<ring::Ring>,
+}
+
+impl Default for Hints {
+    fn default() -> Self {
+        Self {
+            claims: Arc::default(),
+            reads: Arc::default(),
+            events: Arc::new(ring::Ring::new(rand::random())),
+        }
+    }
+}
+
+impl Hints {
+    /// What the store is opened with.
+    #[must_use]
+    pub fn listener(&self) -> OnChange {
+        let (claims, reads) = (Arc::clone(&self.claims), Arc::clone(&self.reads));
+        let events = Arc::clone(&self.events);
+        Arc::new(move |changes| {
+            claims.hear(changes);
+            reads.hear(changes);
+            events.hear(changes);
+        })
+    }
+}
+
+/// The store and everything around it that is not HTTP.
+pub struct Engine {
+    /// Where the jobs live.
+    pub store: Arc<dyn Store>,
+    /// Who waits.
+    pub hints: Hints,
+    /// Who is alive.
+    pub workers: workers::Workers,
+    /// How long ended jobs are kept.
+    pub retention: Retention,
+    draining: watch::Sender<bool>,
+}
+
+impl Engine {
+    /// Around a store that was opened with the listener of `hints`.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, hints: Hints, retention: Retention) -> Self {
+        let (draining, _) = watch::channel(false);
+        Self { store, hints, workers: workers::Workers::default(), retention, draining }
+    }
+
+    /// From now on nothing new is handed out, and who waits is answered.
+    pub fn drain(&self) {
+        self.draining.send_replace(true);
+    }
+
+    /// Says whether the server is draining.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        *self.draining.borrow()
+    }
+
+    /// Waits until the server begins to drain.
+    pub async fn draining(&self) {
+        // The sender lives in `self`, so the channel is never closed.
+        let _ = self.draining.subscribe().wait_for(|draining| *draining).await;
+    }
+}

@@ -1,0 +1,70 @@
+//! A call as an endpoint sees it: routed, let in, its body read.
+
+use bytes::Bytes;
+use halyard_api::{Body, headers, query};
+use http::request::Parts;
+
+use super::connection::Link;
+use super::refused::Refused;
+use super::request_id::RequestId;
+
+/// A call.
+#[derive(Debug)]
+pub struct Call {
+    /// Its id.
+    pub id: RequestId,
+    /// Its head.
+    pub parts: Parts,
+    /// What stands in the path for the pattern's parameter, decoded.
+    pub name: String,
+    /// Its body.
+    pub body: Bytes,
+    /// Where leases wait until the answer is written.
+    pub link: Link,
+}
+
+impl Call {
+    /// What follows the `?`.
+    pub fn query(&self) -> Option<&str> {
+        self.parts.uri.query()
+    }
+
+    /// A call that has no query parameters.
+    ///
+    /// # Errors
+    /// Each one that was sent.
+    pub fn no_query(&self) -> Result<(), Refused> {
+        Ok(query::read_none(self.query())?)
+    }
+
+    /// The body, which must be there.
+    ///
+    /// # Errors
+    /// It is not JSON.
+    pub fn body(&self) -> Result<Body<'_>, Refused> {
+        Ok(Body::parse(&self.body)?)
+    }
+
+    /// The body, which may be left out.
+    ///
+    /// # Errors
+    /// It is not JSON.
+    pub fn optional_body(&self) -> Result<Body<'_>, Refused> {
+        Ok(Body::parse_optional(&self.body)?)
+    }
+
+    /// The header `Idempotency-Key`.
+    ///
+    /// # Errors
+    /// It breaks a rule.
+    pub fn idempotency_key(&self) -> Result<Option<String>, Refused> {
+        let values = self.parts.headers.get_all(headers::IDEMPOTENCY_KEY);
+        let key = headers::idempotency_key(values.iter().map(|value| value.as_bytes()))?;
+        Ok(key.map(std::borrow::Cow::into_owned))
+    }
+
+    /// The call for as far as it says what is done to what: method and path.
+    pub fn scope(&self) -> String {
+        format!("{} {}", self.parts.method, self.parts.uri.path())
+    }
+}

@@ -1,0 +1,115 @@
+//! The one way in: every request passes here, once, and leaves with its id.
+//!
+//! In this order: the id; the route (404, 405); host, origin and key (400, 421, 403, 401);
+//! read-only and draining (403, 503); the body (413, 415); the endpoint.
+
+use std::sync::Arc;
+
+use halyard_api::problem::Code;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use tokio::time::Instant;
+
+use super::answer::{Answer, Body};
+use super::body::{self, Unread};
+use super::call::Call;
+use super::connection::Link;
+use super::refused::{Refused, shown};
+use super::request_id::RequestId;
+use super::routes::{Found, Route};
+use super::{App, routes};
+
+/// Nobody is there to be answered: the connection is closed.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the client stopped sending its request")]
+pub struct Gone;
+
+/// Answers one request.
+///
+/// # Errors
+/// [`Gone`], which closes the connection.
+pub async fn serve(
+    app: Arc<App>,
+    link: Link,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Gone> {
+    let started = Instant::now();
+    link.begin_call();
+    let id = RequestId::make(app.engine.store.now(), rand::random());
+    let (parts, body) = request.into_parts();
+    let found = app.routes.find(&parts.method, parts.uri.path());
+    let (index, answer) = match found {
+        Found::Route { index, name } => {
+            let route = routes::route(index);
+            let link = link.clone();
+            let call = Call { id, parts, name, body: bytes::Bytes::new(), link };
+            (Some(index), answer(&app, route, call, body).await?)
+        }
+        Found::Nothing => {
+            let path = shown(parts.uri.path());
+            body::discard(body).await;
+            let refused = Refused::new(Code::NotFound, format!("there is nothing at {path}"));
+            (None, Err((refused, None)))
+        }
+        Found::OtherMethods(allow) => {
+            let detail = format!("{} is not among the methods of this address", parts.method);
+            body::discard(body).await;
+            (None, Err((Refused::new(Code::MethodNotAllowed, detail), Some(allow))))
+        }
+    };
+    let answer = answer.unwrap_or_else(|(refused, allow)| {
+        log(&refused, index, id);
+        Answer::refusal(refused, id, allow.as_deref())
+    });
+    link.end_call();
+    app.metrics.record(index, answer.status(), started.elapsed());
+    Ok(answer.into_response(id))
+}
+
+type Refusal = (Refused, Option<String>);
+
+async fn answer(
+    app: &App,
+    route: &Route,
+    mut call: Call,
+    body: Incoming,
+) -> Result<Result<Answer, Refusal>, Gone> {
+    if let Err(refused) = let_in(app, route, &call) {
+        body::discard(body).await;
+        return Ok(Err((refused, None)));
+    }
+    match body::read_body(&call.parts.headers, body, route.takes).await {
+        Ok(bytes) => call.body = bytes,
+        Err(Unread::Refused(refused)) => return Ok(Err((refused, None))),
+        Err(Unread::Stalled) => return Err(Gone),
+    }
+    Ok((route.call)(app, &call).await.map_err(|refused| (refused, None)))
+}
+
+fn let_in(app: &App, route: &Route, call: &Call) -> Result<(), Refused> {
+    app.door.admit(&call.parts, route.access)?;
+    if app.read_only && route.changes() {
+        return Err(Refused::new(
+            Code::ReadOnly,
+            "this server was started with --read-only and changes nothing",
+        ));
+    }
+    if route.hands_out && app.engine.is_draining() {
+        return Err(Refused::new(
+            Code::Draining,
+            "this server is shutting down and takes no new work; send the call to its successor",
+        ));
+    }
+    Ok(())
+}
+
+fn log(refused: &Refused, route: Option<usize>, id: RequestId) {
+    let problem = &refused.0;
+    let path = route.map_or("", |index| routes::route(index).path);
+    let code = problem.code.as_str();
+    if problem.status >= 500 {
+        tracing::warn!(request_id = %id, path, code, "a call failed");
+    } else {
+        tracing::debug!(request_id = %id, path, code, "a call was refused");
+    }
+}

@@ -1,0 +1,39 @@
+//! `GET /healthz` and `GET /readyz`. Any query is ignored: probes append what they like.
+
+use halyard_api::health::Health;
+use halyard_api::problem::Code;
+
+use super::App;
+use super::answer::Answer;
+use super::call::Call;
+use super::refused::Refused;
+
+/// The process is there.
+#[utoipa::path(
+    get,
+    path = "/healthz",
+    tag = "server",
+    responses((status = 200, body = Health, description = "The process answers."))
+)]
+pub async fn alive(_app: &App, _call: &Call) -> Result<Answer, Refused> {
+    Ok(ok())
+}
+
+/// The server takes work.
+#[utoipa::path(
+    get,
+    path = "/readyz",
+    tag = "server",
+    responses((status = 200, body = Health, description = "The server takes work."))
+)]
+pub async fn ready(app: &App, _call: &Call) -> Result<Answer, Refused> {
+    if app.engine.is_draining() {
+        return Err(Refused::new(Code::Draining, "this server is shutting down"));
+    }
+    app.engine.store.ready_queues().await?;
+    Ok(ok())
+}
+
+fn ok() -> Answer {
+    Answer::ok(&Health { status: "ok".to_owned() })
+}

@@ -1,0 +1,47 @@
+//! `POST /v1/jobs`.
+
+use halyard_api::jobs::create::{self, CreateJob, CreateQuery, CreatedJob};
+use http::StatusCode;
+use tokio::time::Instant;
+
+use crate::http::App;
+use crate::http::answer::Answer;
+use crate::http::call::Call;
+use crate::http::convert;
+use crate::http::refused::Refused;
+
+/// Create a job, or find the one that its key already has.
+#[utoipa::path(
+    post,
+    path = "/v1/jobs",
+    tag = "producers",
+    params(CreateQuery, ("Idempotency-Key" = Option<String>, Header,
+            description = "Makes the call repeatable; kept for 24 h.")),
+    request_body = CreateJob,
+    responses(
+        (status = 201, body = CreatedJob, description = "A new job.", headers(("Location" = String), ("Idempotent-Replayed" = String))),
+        (status = 200, body = CreatedJob, description = "The job that an equal create had made.",
+            headers(("Idempotent-Replayed" = String))),
+    )
+)]
+pub async fn create(app: &App, call: &Call) -> Result<Answer, Refused> {
+    let started = Instant::now();
+    let query = create::read_query(call.query())?;
+    let (job, request) = {
+        let body = call.body()?;
+        let job = convert::create::one(create::read(&body)?, app.key_ttl_ms, app.now())?;
+        (job, convert::request_key(call.scope(), call.idempotency_key()?, &body))
+    };
+    let answer = app.engine.store.create(vec![job], request).await?;
+    let mut made = convert::create::made(answer)?;
+    let wait = convert::wait(query.wait_ms);
+    if let (Some((id, life)), false) = (made.lives, wait.is_zero()) {
+        let later = app.engine.read_after(id, life, started + wait).await?;
+        // Deleted meanwhile: it was made all the same, and this is what it was.
+        if let Some(later) = later {
+            made.becomes(&later);
+        }
+    }
+    let answer = Answer::json(made.status, &made.job).replayed(made.job.replayed);
+    Ok(if made.status == StatusCode::CREATED { answer.at_job(&made.job.id) } else { answer })
+}

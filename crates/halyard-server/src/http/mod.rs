@@ -1,0 +1,89 @@
+//! The HTTP API: one file per endpoint, named as in `halyard-api`.
+//!
+//! The path of a call: [`listener`] → [`connection`] → [`entry`] (id, route, who may) → [`body`] →
+//! the endpoint: read the wire type, [`convert`] it, call the engine or the store, convert the
+//! answer back.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`routes`] | the one table of all routes, and finding one |
+//! | [`access`] | hosts, origins, keys and roles |
+//! | [`call`], [`takes`], [`answer`], [`refused`], [`request_id`] | a call and what it is answered with |
+//! | [`jobs`], [`queues`], [`workers`], [`tasks`], [`keys`], [`stats`], [`events`] | the endpoints of `/v1` |
+//! | [`health`], [`version`], [`metrics_page`], [`openapi`], [`index`] | the server's own |
+//! | [`convert`] | the only place where core and wire types meet |
+//! | [`metrics`] | what is counted |
+//!
+//! Deliberately absent: a web framework between hyper and the table. A call costs one look-up and
+//! one allocation before its endpoint runs; what middleware would do is [`entry`], in one pass.
+//!
+//! To add a call: its file here and in `halyard-api`, a row in [`routes`], its function among the
+//! paths of [`openapi`].
+
+pub mod access;
+pub mod answer;
+pub mod body;
+pub mod call;
+pub mod connection;
+pub mod convert;
+pub mod entry;
+pub mod events;
+pub mod health;
+pub mod index;
+pub mod jobs;
+pub mod keys;
+pub mod listener;
+pub mod metrics;
+pub mod metrics_page;
+pub mod openapi;
+pub mod queues;
+pub mod refused;
+pub mod request_id;
+pub mod routes;
+pub mod stats;
+pub mod takes;
+pub mod tasks;
+pub mod version;
+pub mod workers;
+
+use std::sync::Arc;
+
+use self::access::Door;
+use self::metrics::Metrics;
+use self::routes::Routes;
+use crate::engine::Engine;
+use crate::engine::workers::Worker;
+
+/// Everything that a call may need.
+pub struct App {
+    /// The store and who waits for it.
+    pub engine: Arc<Engine>,
+    /// Who may call.
+    pub door: Door,
+    /// Nothing may be changed by a call.
+    pub read_only: bool,
+    /// How long a key outlives its job's end when a create does not say.
+    pub key_ttl_ms: i64,
+    /// Where calls go.
+    pub routes: Routes,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+}
+
+impl App {
+    /// Around an engine.
+    #[must_use]
+    pub fn new(engine: Arc<Engine>, door: Door, read_only: bool, key_ttl_ms: i64) -> Self {
+        let (routes, metrics) = (Routes::new(), Arc::default());
+        Self { engine, door, read_only, key_ttl_ms, routes, metrics }
+    }
+
+    fn now(&self) -> i64 {
+        self.engine.store.now()
+    }
+
+    /// The workers that were heard of lately.
+    fn alive(&self) -> Vec<Worker> {
+        self.engine.workers.alive(self.now(), |_| false)
+    }
+}

@@ -1,0 +1,121 @@
+//! A server from its settings to its end.
+//!
+//! | file | what |
+//! |---|---|
+//! | this one | start, drain, stop |
+//! | [`logs`] | where its log goes |
+
+pub mod logs;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use halyard_core::retention::Retention;
+use halyard_store::Store;
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::Instant;
+
+use crate::engine::{Engine, Hints, loops};
+use crate::http::access::{Door, KeyHash};
+use crate::http::{App, listener};
+
+/// What a server is started with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// The one admin key.
+    pub key: Option<KeyHash>,
+    /// Further host names that it answers to, in lower case, without ports.
+    pub allowed_hosts: Vec<String>,
+    /// Refuse every call that changes something.
+    pub read_only: bool,
+    /// How long a key outlives its job's end when a create does not say.
+    pub key_ttl_ms: i64,
+    /// How long ended jobs are kept.
+    pub retention: Retention,
+}
+
+/// A server that runs. Dropped, it ends at once.
+pub struct Running {
+    address: SocketAddr,
+    engine: Arc<Engine>,
+    stop: watch::Sender<bool>,
+    serving: JoinHandle<()>,
+    _loops: JoinSet<()>,
+}
+
+/// Answers that are under way at the end have so long to be written.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How often a draining server looks whether a lease is live.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Starts a server on a store that was opened with the listener of `hints`.
+///
+/// # Errors
+/// The port cannot be had, or the store does not answer.
+pub async fn start(
+    settings: Settings,
+    store: Arc<dyn Store>,
+    hints: Hints,
+) -> anyhow::Result<Running> {
+    // An outage is made good before any call is answered.
+    store.stamp().await.context("the store does not answer")?;
+    let port = listener::bind(settings.listen)
+        .with_context(|| format!("cannot listen on {}", settings.listen))?;
+    let address = port.local_addr()?;
+    let engine = Arc::new(Engine::new(store, hints, settings.retention));
+    let door =
+        Door { key: settings.key, listen: address.ip(), allowed_hosts: settings.allowed_hosts };
+    let app =
+        Arc::new(App::new(Arc::clone(&engine), door, settings.read_only, settings.key_ttl_ms));
+    let (stop, stopped) = watch::channel(false);
+    let loops = loops::start(&engine);
+    let serving = tokio::spawn(listener::serve(port, app, stopped, GRACE));
+    Ok(Running { address, engine, stop, serving, _loops: loops })
+}
+
+impl Running {
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The engine, for tests that look behind the API.
+    #[must_use]
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// Hands out nothing new and answers who waits; ends as soon as no lease is live, at the
+    /// latest after `patience`.
+    pub async fn drain(mut self, patience: Duration) {
+        let until = Instant::now() + patience;
+        self.engine.drain();
+        while Instant::now() < until && self.holds_leases().await {
+            tokio::time::sleep(LOOK_EVERY.min(until.saturating_duration_since(Instant::now())))
+                .await;
+        }
+        self.stop.send_replace(true);
+        if let Err(error) = (&mut self.serving).await {
+            tracing::error!(%error, "serving ended badly");
+        }
+    }
+
+    /// Says whether a worker may still report. A store that does not answer may hold leases.
+    async fn holds_leases(&self) -> bool {
+        let running = self.engine.store.running_by_worker().await;
+        running.map_or(true, |running| !running.is_empty())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
