@@ -2,6 +2,7 @@
 //!
 //! To add one: a file with its arguments and a `run`, a variant of [`Command`], an arm in [`run`].
 
+pub mod demo;
 pub mod openapi;
 pub mod serve;
 
