@@ -10,7 +10,7 @@
 //! | `operate` | what people do by hand, in every state |
 //! | `read`, `watch` | pages and counts, the night watch |
 //! | `races` | many callers at once |
-//! | [`random`] | sequences of commands: every answer and all that is stored must equal the model's |
+//! | [`random`] | sequences of commands: every answer and what is stored must equal the model's |
 //! | [`trial`] | an open store with its clock, and the words in which cases are written |
 //!
 //! Durability, crashes and speed are not here: each store proves those by its own means.

@@ -7,7 +7,7 @@
 //! | file | what |
 //! |---|---|
 //! | `writer` | the thread, the groups, what a failed group does |
-//! | `transaction` | what a verb works with: statements, rows, counters, the clock |
+//! | `transaction`, `load` | what a verb works with: statements, rows, counters, the clock |
 //! | `statements`, `sql/` | every statement, prepared once |
 //! | `rows` | rows to nouns and back |
 //! | `group`, `counters` | what a group counted, told and may have to put back |
@@ -30,6 +30,7 @@ mod finish;
 mod group;
 mod heartbeat;
 mod keys;
+mod load;
 mod migrations;
 mod night;
 mod place;

@@ -5,13 +5,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use halyard_core::chance::Seed;
-use halyard_core::checkpoint::Checkpoint;
-use halyard_core::error::ErrorReport;
-use halyard_core::id::{JobId, Token};
-use halyard_core::job::{Attempt, Details, Job, JobView, Name, StartState, State};
-use halyard_core::{TimeMs, lease, limits, operate, outcome};
-use halyard_json::Text;
-use rusqlite::{Connection, OptionalExtension};
+use halyard_core::id::JobId;
+use halyard_core::job::{Attempt, Job, Name, StartState, State};
+use halyard_core::{TimeMs, lease, limits, outcome};
+use rusqlite::Connection;
 
 use super::Options;
 use super::counters::Counters;
@@ -36,7 +33,7 @@ pub(super) struct Tx<'c> {
     paused: HashSet<Name>,
     /// Running jobs as their rows are: a claim is followed by heartbeats and a report, which then
     /// need not read the row. Only this thread writes rows, so none of these is ever stale.
-    running: HashMap<JobId, Job>,
+    pub(super) running: HashMap<JobId, Job>,
     /// The number that the next job gets.
     next_seq: i64,
     /// The newest stamp.
@@ -165,18 +162,6 @@ impl<'c> Tx<'c> {
         Ok(true)
     }
 
-    pub(super) fn job_by_id(&mut self, id: JobId) -> Ran<Option<Job>> {
-        if let Some(job) = self.running.get(&id) {
-            return Ok(Some(job.clone()));
-        }
-        let id = id.0.to_be_bytes();
-        self.sql.job_by_id.query_one([id], rows::job).optional()
-    }
-
-    pub(super) fn job_by_seq(&mut self, seq: i64) -> Ran<Job> {
-        self.sql.job_by_seq.query_one([seq], rows::job)
-    }
-
     /// A job by id, its lapsed start ended first.
     pub(super) fn settled(&mut self, id: JobId, seed: Seed) -> Ran<Option<Job>> {
         let Some(mut job) = self.job_by_id(id)? else { return Ok(None) };
@@ -290,65 +275,6 @@ impl<'c> Tx<'c> {
     pub(super) fn record(&mut self, seq: i64, attempt: &Attempt) -> Ran<()> {
         rows::insert_attempt(&mut self.sql.attempt_insert, seq, attempt)?;
         Ok(())
-    }
-
-    /// The start that a token belongs to, whatever became of it.
-    pub(super) fn start_of_token(
-        &mut self,
-        job: &Job,
-        token: Option<Token>,
-    ) -> Ran<Option<Attempt>> {
-        let Some(token) = token else { return Ok(None) };
-        let is_newest = job.start.as_ref().is_some_and(|start| start.marks.token == token);
-        if is_newest && operate::keeps_own_record(job) {
-            let result = self.result(job)?;
-            return Ok(job.newest_attempt(result.as_ref()));
-        }
-        let token = token.0.to_be_bytes();
-        self.sql.attempt_by_token.query_one((job.seq, token), rows::attempt).optional()
-    }
-
-    /// A job with its body, in one reading.
-    pub(super) fn job_and_body(&mut self, seq: i64) -> Ran<(Job, Details, Text)> {
-        self.sql.job_and_body.query_one([seq], |row| {
-            let (details, payload) = rows::body(row, rows::JOB_COLUMNS)?;
-            Ok((rows::job(row)?, details, payload))
-        })
-    }
-
-    pub(super) fn view(&mut self, job: Job) -> Ran<JobView> {
-        let (details, payload) = self.body(job.seq)?;
-        self.view_with(job, details, payload)
-    }
-
-    pub(super) fn view_with(&mut self, job: Job, details: Details, payload: Text) -> Ran<JobView> {
-        let result = self.result(&job)?;
-        let error = self.error(&job)?;
-        Ok(JobView { job, details, payload, result, error })
-    }
-
-    pub(super) fn body(&mut self, seq: i64) -> Ran<(Details, Text)> {
-        self.sql.body.query_one([seq], |row| rows::body(row, 0))
-    }
-
-    pub(super) fn result(&mut self, job: &Job) -> Ran<Option<Text>> {
-        if job.state != State::Completed {
-            return Ok(None);
-        }
-        self.sql.result.query_one([job.seq], rows::result).optional()
-    }
-
-    pub(super) fn error(&mut self, job: &Job) -> Ran<Option<ErrorReport>> {
-        let Some(number) = job.error_start else { return Ok(None) };
-        let error = |row: &rusqlite::Row<'_>| rows::error(&mut rows::Columns::of(row));
-        Ok(self.sql.attempt_error.query_one((job.seq, number), error).optional()?.flatten())
-    }
-
-    pub(super) fn checkpoints(&mut self, job: &Job) -> Ran<Vec<Checkpoint>> {
-        if job.checkpoints == 0 {
-            return Ok(Vec::new());
-        }
-        self.sql.checkpoints.query_map([job.seq], rows::checkpoint)?.collect()
     }
 
     /// Ends what no server could have given. The clock is never below the stamp, so the longest
