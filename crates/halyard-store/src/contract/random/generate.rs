@@ -21,68 +21,12 @@ use halyard_json::Text;
 
 use super::command::{Command, Pick};
 use super::dice::Dice;
+use super::kinds::{Kind, SHARES};
 use crate::contract::trial::{HOUR, MINUTE, START, text};
 use crate::verbs::{Bulk, BulkAction, Claim, Filter, RequestKey};
 
 /// Commands of one sequence.
 const LENGTH: usize = 40;
-
-/// The kinds of command and their shares before a seed draws its own.
-const SHARES: [(Kind, u64); 24] = [
-    (Kind::Create, 14),
-    (Kind::Claim, 13),
-    (Kind::Finish, 13),
-    (Kind::Heartbeat, 4),
-    (Kind::Checkpoint, 6),
-    (Kind::Retry, 7),
-    (Kind::Cancel, 4),
-    (Kind::RunNow, 4),
-    (Kind::RunAsNew, 2),
-    (Kind::Delete, 3),
-    (Kind::Bulk, 3),
-    (Kind::ForgetKey, 2),
-    (Kind::SetPaused, 1),
-    (Kind::Promote, 4),
-    (Kind::Reap, 5),
-    (Kind::Prune, 3),
-    (Kind::Pass, 7),
-    (Kind::Serve, 7),
-    (Kind::Get, 2),
-    (Kind::List, 2),
-    (Kind::Holder, 2),
-    (Kind::Queue, 1),
-    (Kind::Overview, 1),
-    (Kind::Again, 4),
-];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Create,
-    Claim,
-    Finish,
-    Heartbeat,
-    Checkpoint,
-    Retry,
-    Cancel,
-    RunNow,
-    RunAsNew,
-    Delete,
-    Bulk,
-    ForgetKey,
-    SetPaused,
-    Promote,
-    Reap,
-    Prune,
-    Pass,
-    Serve,
-    Get,
-    List,
-    Holder,
-    Queue,
-    Overview,
-    /// An earlier command sent again, because its answer was lost; with chance of its own.
-    Again,
-}
 
 /// A sequence, and the names that it uses.
 #[derive(Clone, Debug)]

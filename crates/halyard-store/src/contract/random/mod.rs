@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `dice`, `generate` | from a seed to a sequence |
+//! | `dice`, `kinds`, `generate` | from a seed to a sequence |
 //! | `command` | one call, and how it is made |
 //! | `compare` | one sequence on the model and on the store |
 //! | `audit` | what must hold of the answers, whatever the model says |
@@ -17,6 +17,7 @@ mod command;
 mod compare;
 mod dice;
 mod generate;
+mod kinds;
 mod reached;
 mod shrink;
 

@@ -1,0 +1,58 @@
+//! The kinds of command, and how often each comes.
+
+/// The kinds of command and their shares before a seed draws its own.
+pub(super) const SHARES: [(Kind, u64); 24] = [
+    (Kind::Create, 14),
+    (Kind::Claim, 13),
+    (Kind::Finish, 13),
+    (Kind::Heartbeat, 4),
+    (Kind::Checkpoint, 6),
+    (Kind::Retry, 7),
+    (Kind::Cancel, 4),
+    (Kind::RunNow, 4),
+    (Kind::RunAsNew, 2),
+    (Kind::Delete, 3),
+    (Kind::Bulk, 3),
+    (Kind::ForgetKey, 2),
+    (Kind::SetPaused, 1),
+    (Kind::Promote, 4),
+    (Kind::Reap, 5),
+    (Kind::Prune, 3),
+    (Kind::Pass, 7),
+    (Kind::Serve, 7),
+    (Kind::Get, 2),
+    (Kind::List, 2),
+    (Kind::Holder, 2),
+    (Kind::Queue, 1),
+    (Kind::Overview, 1),
+    (Kind::Again, 4),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Create,
+    Claim,
+    Finish,
+    Heartbeat,
+    Checkpoint,
+    Retry,
+    Cancel,
+    RunNow,
+    RunAsNew,
+    Delete,
+    Bulk,
+    ForgetKey,
+    SetPaused,
+    Promote,
+    Reap,
+    Prune,
+    Pass,
+    Serve,
+    Get,
+    List,
+    Holder,
+    Queue,
+    Overview,
+    /// An earlier command sent again, because its answer was lost; with chance of its own.
+    Again,
+}
