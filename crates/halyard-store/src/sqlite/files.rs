@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,8 @@ use super::{Options, Synchronous};
 
 /// The database's file in the data directory.
 pub const DATABASE_FILE: &str = "halyard.sqlite3";
+/// SQLite's log beside it.
+pub(super) const LOG_FILE: &str = "halyard.sqlite3-wal";
 pub(super) const LOCK_FILE: &str = "halyard.lock";
 
 /// Below it, two connections that checkpoint and commit at once may corrupt the log
@@ -191,18 +194,54 @@ pub(super) fn open_reader(directory: &Path, options: &Options) -> Result<Connect
     Ok(connection)
 }
 
+/// A connection of a process that only looks, beside a server's or after one that was killed. It
+/// changes nothing but the log's index, which SQLite makes anew when it is missing.
+pub(super) fn open_observer(directory: &Path) -> rusqlite::Result<Connection> {
+    observe(&directory.join(DATABASE_FILE))
+}
+
+/// A connection of a process that only looks, to a database that nobody else has open and that
+/// has no log: it makes no file. What it reads is only worth something if nobody wrote meanwhile.
+pub(super) fn open_still(directory: &Path) -> rusqlite::Result<Connection> {
+    let mut uri = "file:".to_owned();
+    for byte in directory.join(DATABASE_FILE).as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
+                uri.push(char::from(*byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    observe(Path::new(&uri))
+}
+
+fn observe(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(path, flags)?;
+    set_up(&connection)?;
+    Ok(connection)
+}
+
 fn connect(path: &Path, flags: OpenFlags, options: &Options) -> Result<Connection, OpenError> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = match &options.vfs {
         Some(vfs) => Connection::open_with_flags_and_vfs(path, flags, vfs.as_str())?,
         None => Connection::open_with_flags(path, flags)?,
     };
+    set_up(&connection)?;
+    Ok(connection)
+}
+
+fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     // A fault in a mapped file is a signal that kills the process; a failed read is an error.
-    connection.pragma_update(None, "mmap_size", 0)?;
-    Ok(connection)
+    connection.pragma_update(None, "mmap_size", 0)
 }
 
 fn expect(connection: &Connection, setting: &'static str, wanted: &str) -> Result<(), OpenError> {

@@ -40,6 +40,25 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// The number of the schema that a file has.
+///
+/// # Errors
+/// When it is newer than this program, not the one that this program knows under that number, or
+/// cannot be read.
+pub(super) fn standing(connection: &Connection) -> Result<i64, OpenError> {
+    let applied = applied(connection)?;
+    let found = i64::try_from(applied.len()).unwrap_or(i64::MAX);
+    if found > newest() {
+        return Err(OpenError::Newer { found, known: newest() });
+    }
+    for (number, ((_, sql), known)) in (1_i64..).zip(MIGRATIONS.iter().zip(applied)) {
+        if known != <[u8; 32]>::from(Sha256::digest(sql)) {
+            return Err(OpenError::ForeignMigration { number });
+        }
+    }
+    Ok(found)
+}
+
 fn applied(connection: &Connection) -> Result<Vec<[u8; 32]>, OpenError> {
     let mut statement = connection.prepare(include_str!("sql/migrations.sql"))?;
     let rows = statement.query_map([], |row| row.get(0))?;

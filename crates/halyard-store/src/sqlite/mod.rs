@@ -14,6 +14,7 @@
 //! | `place` | whose the directory is, who may look into it, what it lies on |
 //! | `files` | its lock, opening a connection |
 //! | `migrations` | numbered SQL files and their checksums |
+//! | `doctor` | examines a directory from outside |
 //! | `create`, `claim`, … | one verb each, named as everywhere |
 //! | `reads` | the verbs that only read |
 //!
@@ -25,6 +26,7 @@ mod checkpoint;
 mod claim;
 mod counters;
 mod create;
+pub mod doctor;
 mod files;
 mod finish;
 mod group;

@@ -17,7 +17,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::OpenError;
-use super::files::{DATABASE_FILE, LOCK_FILE};
+use super::files::{DATABASE_FILE, LOCK_FILE, LOG_FILE};
 
 const DIRECTORY_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
@@ -27,13 +27,8 @@ const OTHERS: u32 = 0o077;
 /// Files of these names are a store's own.
 const PREFIX: &str = "halyard.";
 /// Everything that a store keeps in its directory.
-pub(super) const FILES: [&str; 5] = [
-    LOCK_FILE,
-    DATABASE_FILE,
-    "halyard.sqlite3-wal",
-    "halyard.sqlite3-shm",
-    "halyard.sqlite3-journal",
-];
+pub(super) const FILES: [&str; 5] =
+    [LOCK_FILE, DATABASE_FILE, LOG_FILE, "halyard.sqlite3-shm", "halyard.sqlite3-journal"];
 
 /// Makes the directory when there is none, refuses one that is not safe, and closes what is open
 /// to others. Answers its path without links.
