@@ -11,8 +11,7 @@ use super::command::{Command, Pick, Reply, Side};
 use super::dice::Dice;
 use super::generate::{Sequence, all_pages, claim_all};
 use super::reached::Reached;
-use crate::Store;
-use crate::clock::ManualClock;
+use crate::clock::{Clock, ManualClock};
 use crate::contract::trial::{Lease, START, completed, lease_of};
 use crate::contract::{Maker, Opened};
 use crate::memory::Memory;
@@ -22,6 +21,7 @@ use crate::verbs::Change;
 /// Where the two parted.
 #[derive(Clone, Debug)]
 pub(super) struct Difference {
+    pub(super) seed: u64,
     pub(super) command: String,
     pub(super) what: String,
 }
@@ -33,59 +33,81 @@ struct Pair {
     model: Side,
     tested: Side,
     around: Around,
+    seed: u64,
     leases: Vec<Lease>,
     reached: Reached,
     audit: Audit,
 }
 
-/// Runs a sequence and says which rare events it reached.
+/// Runs sequences one after the other on one pair of stores, each on what the last one left:
+/// nothing but totals and places in the order of creation. Says which rare events it reached.
 pub(super) async fn compare(
     maker: &impl Maker,
     around: Around,
-    sequence: &Sequence,
+    sequences: &[Sequence],
 ) -> Result<Reached, Difference> {
-    let clock = Arc::new(ManualClock::at(START));
-    let options = Options { clock: clock.clone(), ..Options::default() };
-    let model: Arc<dyn Store> = Arc::new(Memory::open(options));
-    let model = Side { store: model, clock };
-    let clock = Arc::new(ManualClock::at(START));
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let listener = Arc::clone(&heard);
-    let options = Options {
-        clock: clock.clone(),
-        on_change: Arc::new(move |changes: &[Change]| {
-            listener.lock().unwrap().extend_from_slice(changes);
-        }),
-    };
-    let Opened { store, keep } = maker.open(options).await;
+    let (model, _) = options();
+    let (tested, heard) = options();
+    let clocks = (Arc::clone(&model.1), Arc::clone(&tested.1));
+    let Opened { store, keep } = maker.open(tested.0).await;
     let mut pair = Pair {
-        model,
-        tested: Side { store, clock },
+        model: Side { store: Arc::new(Memory::open(model.0)), clock: clocks.0 },
+        tested: Side { store, clock: clocks.1 },
         around,
+        seed: 0,
         leases: Vec::new(),
         reached: Reached::default(),
         audit: Audit::default(),
     };
-    for command in &sequence.commands {
-        pair.step(command).await?;
+    for sequence in sequences {
+        pair.run(sequence).await?;
+        let heard = std::mem::take(&mut *heard.lock().unwrap());
+        pair.audit.changes(&heard).map_err(|what| Difference {
+            seed: sequence.seed,
+            command: "what was heard".to_owned(),
+            what,
+        })?;
     }
-    pair.compare_all(sequence).await?;
-    pair.heal(sequence).await?;
-    pair.compare_all(sequence).await?;
-    pair.empty(sequence).await?;
-    let heard = std::mem::take(&mut *heard.lock().unwrap());
-    pair.audit
-        .changes(&heard)
-        .map_err(|what| Difference { command: "what was heard".to_owned(), what })?;
     drop(pair.tested);
     drop(keep);
     Ok(pair.reached)
 }
 
+type Heard = Arc<Mutex<Vec<Change>>>;
+
+fn options() -> ((Options, Arc<ManualClock>), Heard) {
+    let clock = Arc::new(ManualClock::at(START));
+    let heard = Heard::default();
+    let listener = Arc::clone(&heard);
+    let options = Options {
+        clock: Arc::clone(&clock) as Arc<dyn Clock>,
+        on_change: Arc::new(move |changes: &[Change]| {
+            listener.lock().unwrap().extend_from_slice(changes);
+        }),
+    };
+    ((options, clock), heard)
+}
+
 impl Pair {
+    async fn run(&mut self, sequence: &Sequence) -> Result<(), Difference> {
+        self.seed = sequence.seed;
+        self.leases.clear();
+        let wait = sequence.begins_at - self.model.store.now();
+        self.step(&Command::Pass(wait)).await?;
+        self.step(&Command::Serve(0)).await?;
+        for command in &sequence.commands {
+            self.step(command).await?;
+        }
+        self.compare_all(sequence).await?;
+        self.heal(sequence).await?;
+        self.compare_all(sequence).await?;
+        self.empty(sequence).await
+    }
+
     /// One command on both.
     async fn step(&mut self, command: &Command) -> Result<Reply, Difference> {
-        let differs = |what: String| Difference { command: format!("{command:?}"), what };
+        let seed = self.seed;
+        let differs = |what: String| Difference { seed, command: format!("{command:?}"), what };
         let before = self.reached.before(&self.model, command).await;
         let expected = self.model.apply(command, &self.leases).await;
         (self.around)(true);
@@ -138,7 +160,7 @@ impl Pair {
 
     /// Lets every handler succeed: then every job must end. Nothing waits for what nobody will do.
     async fn heal(&mut self, sequence: &Sequence) -> Result<(), Difference> {
-        let mut dice = Dice::of(7);
+        let mut dice = Dice::of(!sequence.seed);
         for queue in &sequence.queues {
             self.step(&Command::SetPaused(queue.clone(), false)).await?;
         }
@@ -174,22 +196,26 @@ impl Pair {
             return Ok(());
         }
         let what = format!("{waiting} jobs wait for nobody: {:?}", overview.stats.counts);
-        Err(Difference { command: "healing".to_owned(), what })
+        Err(Difference { seed: self.seed, command: "healing".to_owned(), what })
     }
 
     /// Once every time is over, nothing is left.
     async fn empty(&mut self, sequence: &Sequence) -> Result<(), Difference> {
         self.step(&Command::Pass(400 * DAY)).await?;
         self.step(&Command::Prune(1_000, Retention::default())).await?;
-        self.step(&Command::Prune(1_000, Retention::default())).await?;
-        self.compare_all(sequence).await?;
+        let Reply::Count(left) = self.step(&Command::Prune(1, Retention::default())).await? else {
+            unreachable!("a prune is answered with a count");
+        };
+        let first = sequence.ids.first().map_or(Command::Overview, |id| Command::Get(*id));
+        self.step(&first).await?;
         let Reply::Overview(overview) = self.step(&Command::Overview).await? else {
             unreachable!("an overview is answered with one");
         };
-        if overview.stats.counts == [0; 7] && overview.queues.is_empty() {
+        if left == 0 && overview.stats.counts == [0; 7] && overview.queues.is_empty() {
             return Ok(());
         }
-        Err(Difference { command: "emptying".to_owned(), what: format!("left: {overview:?}") })
+        let what = format!("{left} left: {overview:?}");
+        Err(Difference { seed: self.seed, command: "emptying".to_owned(), what })
     }
 }
 

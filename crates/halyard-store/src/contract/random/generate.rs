@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use halyard_core::TimeMs;
 use halyard_core::admission::{Due, NewJob};
 use halyard_core::backoff::Backoff;
 use halyard_core::error::{ErrorKind, ErrorReport};
@@ -25,12 +26,19 @@ use super::kinds::{Kind, SHARES};
 use crate::contract::trial::{HOUR, MINUTE, START, text};
 use crate::verbs::{Bulk, BulkAction, Claim, Filter, RequestKey};
 
+/// Sequences that run one after the other on one pair of stores: opening one takes longer than a
+/// sequence.
+pub(super) const BATCH: u64 = 25;
+
 /// Commands of one sequence.
 const LENGTH: usize = 40;
 
 /// A sequence, and the names that it uses.
 #[derive(Clone, Debug)]
 pub(super) struct Sequence {
+    pub(super) seed: u64,
+    /// Later than everything that the sequences before it in its batch can reach.
+    pub(super) begins_at: TimeMs,
     pub(super) commands: Vec<Command>,
     pub(super) ids: Vec<JobId>,
     pub(super) queues: Vec<Name>,
@@ -40,6 +48,7 @@ pub(super) struct Sequence {
 
 struct Generator {
     dice: Dice,
+    begins_at: TimeMs,
     shares: Vec<(Kind, u64)>,
     passes: Vec<i64>,
     ids: Vec<JobId>,
@@ -59,8 +68,8 @@ pub(super) fn sequence(seed: u64) -> Sequence {
         let command = generator.command(&commands);
         commands.push(command);
     }
-    let Generator { ids, queues, tasks, keys, .. } = generator;
-    Sequence { commands, ids, queues, tasks, keys }
+    let Generator { begins_at, ids, queues, tasks, keys, .. } = generator;
+    Sequence { seed, begins_at, commands, ids, queues, tasks, keys }
 }
 
 impl Generator {
@@ -83,7 +92,10 @@ impl Generator {
         let passes = dice.pick(&[short.clone(), short, long]);
         let (keyed, with_request) = (dice.pick(&[0, 50, 90]), dice.pick(&[0, 0, 40]));
         let some = 1 + dice.below(keys.len());
+        // No sequence takes 2,000 days: forty times 31, twice 31, and 400.
+        let begins_at = START + 2_000 * DAY * (seed % BATCH).cast_signed();
         Self {
+            begins_at,
             shares,
             passes,
             ids: Vec::new(),
@@ -211,7 +223,7 @@ impl Generator {
     }
 
     fn new_id(&mut self) -> JobId {
-        let id = JobId::make(START, self.dice.next().into());
+        let id = JobId::make(self.begins_at, self.dice.next().into());
         self.ids.push(id);
         id
     }
@@ -239,7 +251,7 @@ impl Generator {
         let payload = dice.pick(&self.payloads);
         let key = dice.percent(self.keyed).then(|| dice.pick(&self.keys));
         let due = [Due::Now, Due::Now, Due::Now, Due::After(0), Due::After(3_000), Due::At(0)];
-        let due = if dice.percent(5) { Due::At(START + HOUR) } else { dice.pick(&due) };
+        let due = if dice.percent(5) { Due::At(self.begins_at + HOUR) } else { dice.pick(&due) };
         let backoff = Backoff {
             initial_ms: dice.pick(&[0, 1_000, 5_000]),
             factor: dice.pick(&[1.0, 2.0]),
@@ -328,8 +340,12 @@ impl Generator {
             key: task.as_ref().and_then(|_| dice.percent(30).then(|| dice.pick(&self.keys))),
             task,
             tag: dice.percent(15).then(|| dice.pick(&["x", "y"]).into()),
-            created_from: dice.percent(15).then(|| START + dice.pick(&[0, 1_000, MINUTE, DAY])),
-            created_before: dice.percent(15).then(|| START + dice.pick(&[1, 1_000, MINUTE, DAY])),
+            created_from: dice
+                .percent(15)
+                .then(|| self.begins_at + dice.pick(&[0, 1_000, MINUTE, DAY])),
+            created_before: dice
+                .percent(15)
+                .then(|| self.begins_at + dice.pick(&[1, 1_000, MINUTE, DAY])),
             ascending: dice.percent(50),
             limit: dice.pick(&[1, 2, 5, 50]),
             after: dice.percent(30).then(|| dice.pick(&[0, 1, 2, 5, 10])),

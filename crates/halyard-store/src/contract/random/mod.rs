@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `dice`, `kinds`, `generate` | from a seed to a sequence |
 //! | `command` | one call, and how it is made |
-//! | `compare` | one sequence on the model and on the store |
+//! | `compare` | sequences on the model and on the store |
 //! | `audit` | what must hold of the answers, whatever the model says |
 //! | `reached` | the rare events that a long run must have seen |
 //! | `shrink` | the shortest sequence that still shows a difference |
@@ -22,11 +22,10 @@ mod reached;
 mod shrink;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use self::compare::{Around, Difference, compare};
-use self::generate::{Sequence, sequence};
+use self::generate::{BATCH, Sequence, sequence};
 use self::reached::Reached;
 use super::Maker;
 
@@ -45,36 +44,43 @@ const SEQUENCES_THAT_REACH: u64 = 2_000;
 /// With the seed and the shortest sequence that shows it, when the store differs from the model.
 pub fn run(maker: impl Maker) {
     let wanted = wanted();
-    let maker = Arc::new(maker);
-    let (next, failed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
-    let threads: Vec<_> = (0..2)
-        .map(|_| {
-            let (maker, next, failed) =
-                (Arc::clone(&maker), Arc::clone(&next), Arc::clone(&failed));
-            std::thread::spawn(move || {
-                let mut reached = Reached::default();
-                while !failed.load(Ordering::SeqCst) {
-                    let turn = next.fetch_add(1, Ordering::SeqCst);
-                    let Some(seed) = seed_of(turn, wanted) else { break };
-                    match run_one(&*maker, |_| {}, &sequence(seed)) {
-                        Ok(seen) => reached.join(&seen),
-                        Err(difference) => {
-                            failed.store(true, Ordering::SeqCst);
-                            panic!("{}", shrink::report(&*maker, seed, &difference));
-                        }
-                    }
-                }
-                reached
-            })
-        })
+    let batches: Vec<Vec<u64>> = REGRESSIONS
+        .iter()
+        .map(|seed| vec![*seed])
+        .chain(
+            (0..wanted)
+                .step_by(BATCH as usize)
+                .map(|first| (first..wanted.min(first + BATCH)).collect()),
+        )
         .collect();
-    let mut reached = Reached::default();
-    for thread in threads {
-        match thread.join() {
-            Ok(seen) => reached.join(&seen),
-            Err(panic) => std::panic::resume_unwind(panic),
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let work = || {
+        let mut reached = Reached::default();
+        while let Some(batch) = batches.get(next.fetch_add(1, Ordering::SeqCst)) {
+            if failed.load(Ordering::SeqCst) {
+                break;
+            }
+            match run_seeds(&maker, |_| {}, batch) {
+                Ok(seen) => reached.join(&seen),
+                Err(difference) => {
+                    failed.store(true, Ordering::SeqCst);
+                    panic!("{}", shrink::report(&maker, batch, &difference));
+                }
+            }
         }
-    }
+        reached
+    };
+    let reached = std::thread::scope(|scope| {
+        let threads = [scope.spawn(work), scope.spawn(work)];
+        let mut reached = Reached::default();
+        for thread in threads {
+            match thread.join() {
+                Ok(seen) => reached.join(&seen),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        reached
+    });
     let missing = reached.missing();
     assert!(
         wanted < SEQUENCES_THAT_REACH || missing.is_empty(),
@@ -88,23 +94,25 @@ fn wanted() -> u64 {
     told.map_or(SEQUENCES, |told| told.parse().expect("HALYARD_SEQUENCES is not a number"))
 }
 
-fn seed_of(turn: u64, wanted: u64) -> Option<u64> {
-    let regressions = REGRESSIONS.len() as u64;
-    match turn.checked_sub(regressions) {
-        None => REGRESSIONS.get(usize::try_from(turn).unwrap()).copied(),
-        Some(seed) => (seed < wanted).then_some(seed),
-    }
+fn run_seeds(maker: &impl Maker, around: Around, seeds: &[u64]) -> Result<Reached, Difference> {
+    let sequences: Vec<Sequence> = seeds.iter().map(|seed| sequence(*seed)).collect();
+    run_sequences(maker, around, &sequences)
 }
 
 /// A panic of the store is a difference too.
-fn run_one(maker: &impl Maker, around: Around, sequence: &Sequence) -> Result<Reached, Difference> {
+fn run_sequences(
+    maker: &impl Maker,
+    around: Around,
+    sequences: &[Sequence],
+) -> Result<Reached, Difference> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let run = AssertUnwindSafe(|| runtime.block_on(compare(maker, around, sequence)));
+    let run = AssertUnwindSafe(|| runtime.block_on(compare(maker, around, sequences)));
     catch_unwind(run).unwrap_or_else(|panic| {
         around(false);
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
         let what = text.unwrap_or_else(|| "a panic without words".to_owned());
-        Err(Difference { command: "a panic".to_owned(), what })
+        let seed = sequences.last().map_or(0, |sequence| sequence.seed);
+        Err(Difference { seed, command: "a panic".to_owned(), what })
     })
 }
