@@ -14,7 +14,7 @@
 //! | `place` | whose the directory is, who may look into it, what it lies on |
 //! | `files` | its lock, opening a connection |
 //! | `migrations` | numbered SQL files and their checksums |
-//! | `doctor` | examines a directory from outside |
+//! | `doctor`, `backup` | examine and copy a directory from outside |
 //! | `create`, `claim`, … | one verb each, named as everywhere |
 //! | `reads` | the verbs that only read |
 //!
@@ -22,6 +22,7 @@
 //! rolled back and its members are run again one by one), and any rule (those live in core).
 
 mod act;
+pub mod backup;
 mod checkpoint;
 mod claim;
 mod counters;

@@ -134,7 +134,7 @@ fn network_of(file_system: u32) -> Option<&'static str> {
 
 /// Makes the directory and those above it that are missing, so that they are still there after a
 /// power cut.
-fn make(directory: &Path) -> io::Result<()> {
+pub(super) fn make(directory: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = directory
         .ancestors()
         .take_while(|path| {
