@@ -16,6 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::engine::Hints;
 use crate::http::access::{KeyHash, is_loopback};
+use crate::http::patience::Patience;
 use crate::serve::logs::{self, LogFormat};
 use crate::serve::{self, Settings};
 
@@ -78,7 +79,7 @@ pub struct Args {
     /// How long a shutdown waits for running jobs.
     #[arg(long, env = "HALYARD_DRAIN_MS", value_name = "MS", default_value_t = 25_000)]
     drain_ms: u64,
-    /// What to log: error, warn, info, debug or trace, or a filter such as info,halyard_server=debug.
+    /// What to log: error, warn, info, debug or trace, or a filter: info,halyard_server=debug.
     #[arg(long, env = "HALYARD_LOG", default_value = "info", value_name = "FILTER")]
     log: String,
     /// How to log; text on a terminal and JSON otherwise when left out.
@@ -164,6 +165,7 @@ fn settings(args: &Args) -> anyhow::Result<Settings> {
             cancelled_ms: args.retention_cancelled_ms,
             max_jobs: args.retention_max_jobs,
         },
+        patience: Patience::default(),
     })
 }
 

@@ -167,12 +167,21 @@ fn host(parts: &Parts) -> Result<Authority, Refused> {
     }
     let host = Authority::try_from(value.as_bytes())
         .ok()
-        .filter(|host| !host.host().is_empty() && !host.as_str().contains('@'))
+        .filter(is_host_and_port)
         .ok_or_else(|| invalid("be a host name or address, with or without a port"))?;
     match parts.uri.authority() {
         Some(target) if *target != host => Err(invalid("be the host of the request's target")),
         _ => Ok(host),
     }
+}
+
+fn is_host_and_port(host: &Authority) -> bool {
+    let port = host.as_str().strip_prefix(host.host());
+    let is_port = |port: &str| {
+        port.is_empty()
+            || port.strip_prefix(':').is_some_and(|port| port.bytes().all(|b| b.is_ascii_digit()))
+    };
+    !host.host().is_empty() && port.is_some_and(is_port)
 }
 
 /// A call that a browser made must come from this server's own pages; who opens a page by hand

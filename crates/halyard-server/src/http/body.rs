@@ -12,10 +12,7 @@ use hyper::body::Incoming;
 use super::refused::{Refused, shown};
 use super::takes::{DISCARDED_BYTES_MAX, Takes};
 
-/// A client has so long to send a body.
-pub const BODY_READ_MAX: Duration = Duration::from_secs(30);
-
-/// And for so long.
+/// A body that is refused is read on for so long, see [`DISCARDED_BYTES_MAX`].
 const DISCARD_MAX: Duration = Duration::from_secs(5);
 
 /// How reading a body ended.
@@ -35,6 +32,7 @@ pub async fn read_body(
     headers: &HeaderMap,
     mut body: Incoming,
     takes: Takes,
+    patience: Duration,
 ) -> Result<Bytes, Unread> {
     if takes == Takes::Nothing || hyper::body::Body::is_end_stream(&body) {
         return Ok(Bytes::new());
@@ -43,7 +41,7 @@ pub async fn read_body(
         discard(body).await;
         return Err(Unread::Refused(refused));
     }
-    match tokio::time::timeout(BODY_READ_MAX, collect(&mut body, takes.bytes_max())).await {
+    match tokio::time::timeout(patience, collect(&mut body, takes.bytes_max())).await {
         Ok(Collected::All(bytes)) => {
             if !bytes.is_empty() {
                 check_media_type(headers).map_err(Unread::Refused)?;

@@ -2,30 +2,21 @@
 //! an answer has left.
 //!
 //! hyper's own limit for reading a head covers idle connections with the same length and sets a
-//! timer for every request; here a head has [`HEAD_READ_MAX`], idleness [`IDLE_MAX`], a stalled
-//! write [`WRITE_STALL_MAX`], and a connection keeps one timer that is seldom moved.
+//! timer for every request; here each has its own length ([`Patience`]), and a
+//! connection keeps one timer that is seldom moved.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
+use super::patience::Patience;
 use crate::engine::claims::Leased;
-
-/// A client has so long for the head of a request, from its first byte, or from connecting.
-pub const HEAD_READ_MAX: Duration = Duration::from_secs(10);
-
-/// A connection without a request, and without events to tell, is closed after so long.
-pub const IDLE_MAX: Duration = Duration::from_secs(75);
-
-/// A client that reads nothing for so long is cut off.
-pub const WRITE_STALL_MAX: Duration = Duration::from_secs(30);
 
 /// What a connection and the calls on it tell each other.
 #[derive(Clone, Debug, Default)]
@@ -95,6 +86,7 @@ impl Link {
 pub struct Connection {
     stream: TcpStream,
     link: Link,
+    limits: Patience,
     /// The phase when it was last looked at, and since when.
     seen: Phase,
     since: Instant,
@@ -104,10 +96,10 @@ pub struct Connection {
 
 impl Connection {
     /// Around a stream that was accepted just now.
-    pub fn new(stream: TcpStream, link: Link) -> Self {
+    pub fn new(stream: TcpStream, link: Link, limits: Patience) -> Self {
         let since = Instant::now();
-        let patience = Box::pin(tokio::time::sleep_until(since + HEAD_READ_MAX));
-        Self { stream, link, seen: Phase::Head, since, patience, stall: None }
+        let patience = Box::pin(tokio::time::sleep_until(since + limits.head));
+        Self { stream, link, limits, seen: Phase::Head, since, patience, stall: None }
     }
 
     fn enter(&mut self, phase: Phase) {
@@ -124,8 +116,8 @@ impl Connection {
         }
         let until = match phase {
             Phase::Busy => return false,
-            Phase::Head => self.since + HEAD_READ_MAX,
-            Phase::Idle => self.since + IDLE_MAX,
+            Phase::Head => self.since + self.limits.head,
+            Phase::Idle => self.since + self.limits.idle,
         };
         // A timer that is early is moved when it fires, one that is late at once.
         while self.patience.deadline() > until || self.patience.as_mut().poll(cx).is_ready() {
@@ -145,10 +137,12 @@ impl Connection {
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stall = None;
+            // An answer, or an event: the client is waited for from now on.
+            self.since = Instant::now();
             return written;
         }
         let stall = self.stall.get_or_insert_with(|| {
-            Box::pin(tokio::time::sleep_until(Instant::now() + WRITE_STALL_MAX))
+            Box::pin(tokio::time::sleep_until(Instant::now() + self.limits.stall))
         });
         ready!(stall.as_mut().poll(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
@@ -202,10 +196,6 @@ impl AsyncWrite for Connection {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
         self.link.handed_over();
-        if self.seen == Phase::Idle {
-            // Events are being told: that is not idleness.
-            self.since = Instant::now();
-        }
         Poll::Ready(Ok(()))
     }
 

@@ -78,7 +78,7 @@ async fn answer(
         body::discard(body).await;
         return Ok(Err((refused, None)));
     }
-    match body::read_body(&call.parts.headers, body, route.takes).await {
+    match body::read_body(&call.parts.headers, body, route.takes, app.rules.patience.body).await {
         Ok(bytes) => call.body = bytes,
         Err(Unread::Refused(refused)) => return Ok(Err((refused, None))),
         Err(Unread::Stalled) => return Err(Gone),
@@ -87,8 +87,8 @@ async fn answer(
 }
 
 fn let_in(app: &App, route: &Route, call: &Call) -> Result<(), Refused> {
-    app.door.admit(&call.parts, route.access)?;
-    if app.read_only && route.changes() {
+    app.rules.door.admit(&call.parts, route.access)?;
+    if app.rules.read_only && route.changes() {
         return Err(Refused::new(
             Code::ReadOnly,
             "this server was started with --read-only and changes nothing",

@@ -98,11 +98,8 @@ async fn connection(stream: TcpStream, app: Arc<App>, mut stop: watch::Receiver<
     // Answers are small and written whole; waiting to fill a packet only delays them.
     let _ = stream.set_nodelay(true);
     let link = Link::default();
-    let service = {
-        let link = link.clone();
-        service_fn(move |request| entry::serve(Arc::clone(&app), link.clone(), request))
-    };
-    let io = TokioIo::new(Connection::new(stream, link));
+    let io = TokioIo::new(Connection::new(stream, link.clone(), app.rules.patience));
+    let service = service_fn(move |request| entry::serve(Arc::clone(&app), link.clone(), request));
     let serving = http1::Builder::new()
         .header_read_timeout(None)
         .max_headers(HEADERS_MAX)

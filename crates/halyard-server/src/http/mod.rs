@@ -8,11 +8,13 @@
 //! |---|---|
 //! | [`routes`] | the one table of all routes, and finding one |
 //! | [`access`] | hosts, origins, keys and roles |
-//! | [`call`], [`takes`], [`answer`], [`refused`], [`request_id`] | a call and what it is answered with |
-//! | [`jobs`], [`queues`], [`workers`], [`tasks`], [`keys`], [`stats`], [`events`] | the endpoints of `/v1` |
+//! | [`call`], [`takes`] | a call, and how much of a body it takes |
+//! | [`answer`], [`refused`], [`request_id`] | what a call is answered with |
+//! | [`jobs`], [`queues`], [`workers`], [`tasks`], [`keys`] | the endpoints of `/v1` |
+//! | [`stats`], [`events`] | more of them |
 //! | [`health`], [`version`], [`metrics_page`], [`openapi`], [`index`] | the server's own |
 //! | [`convert`] | the only place where core and wire types meet |
-//! | [`metrics`] | what is counted |
+//! | [`metrics`], [`patience`] | what is counted; how long a client is waited for |
 //!
 //! Deliberately absent: a web framework between hyper and the table. A call costs one look-up and
 //! one allocation before its endpoint runs; what middleware would do is [`entry`], in one pass.
@@ -36,6 +38,7 @@ pub mod listener;
 pub mod metrics;
 pub mod metrics_page;
 pub mod openapi;
+pub mod patience;
 pub mod queues;
 pub mod refused;
 pub mod request_id;
@@ -50,20 +53,30 @@ use std::sync::Arc;
 
 use self::access::Door;
 use self::metrics::Metrics;
+use self::patience::Patience;
 use self::routes::Routes;
 use crate::engine::Engine;
 use crate::engine::workers::Worker;
 
-/// Everything that a call may need.
-pub struct App {
-    /// The store and who waits for it.
-    pub engine: Arc<Engine>,
+/// What one server allows.
+#[derive(Clone, Debug)]
+pub struct Rules {
     /// Who may call.
     pub door: Door,
     /// Nothing may be changed by a call.
     pub read_only: bool,
     /// How long a key outlives its job's end when a create does not say.
     pub key_ttl_ms: i64,
+    /// How long a client is waited for.
+    pub patience: Patience,
+}
+
+/// Everything that a call may need.
+pub struct App {
+    /// The store and who waits for it.
+    pub engine: Arc<Engine>,
+    /// What this server allows.
+    pub rules: Rules,
     /// Where calls go.
     pub routes: Routes,
     /// What is counted.
@@ -73,9 +86,8 @@ pub struct App {
 impl App {
     /// Around an engine.
     #[must_use]
-    pub fn new(engine: Arc<Engine>, door: Door, read_only: bool, key_ttl_ms: i64) -> Self {
-        let (routes, metrics) = (Routes::new(), Arc::default());
-        Self { engine, door, read_only, key_ttl_ms, routes, metrics }
+    pub fn new(engine: Arc<Engine>, rules: Rules) -> Self {
+        Self { engine, rules, routes: Routes::new(), metrics: Arc::default() }
     }
 
     fn now(&self) -> i64 {

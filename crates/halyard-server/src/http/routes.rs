@@ -77,7 +77,10 @@ impl Route {
 }
 
 macro_rules! row {
-    ($method:ident $path:literal, $access:expr, $takes:expr, [$($code:ident)*] $($hands_out:ident)? => $endpoint:path) => {
+    (
+        $method:ident $path:literal, $access:expr, $takes:expr,
+        [$($code:ident)*] $($hands_out:ident)? => $endpoint:path
+    ) => {
         Route {
             method: Method::$method,
             path: $path,

@@ -20,7 +20,8 @@ use tokio::time::Instant;
 
 use crate::engine::{Engine, Hints, loops};
 use crate::http::access::{Door, KeyHash};
-use crate::http::{App, listener};
+use crate::http::patience::Patience;
+use crate::http::{App, Rules, listener};
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub struct Settings {
     pub key_ttl_ms: i64,
     /// How long ended jobs are kept.
     pub retention: Retention,
+    /// How long a client is waited for.
+    pub patience: Patience,
 }
 
 /// A server that runs. Dropped, it ends at once.
@@ -69,10 +72,17 @@ pub async fn start(
         .with_context(|| format!("cannot listen on {}", settings.listen))?;
     let address = port.local_addr()?;
     let engine = Arc::new(Engine::new(store, hints, settings.retention));
-    let door =
-        Door { key: settings.key, listen: address.ip(), allowed_hosts: settings.allowed_hosts };
-    let app =
-        Arc::new(App::new(Arc::clone(&engine), door, settings.read_only, settings.key_ttl_ms));
+    let rules = Rules {
+        door: Door {
+            key: settings.key,
+            listen: address.ip(),
+            allowed_hosts: settings.allowed_hosts,
+        },
+        read_only: settings.read_only,
+        key_ttl_ms: settings.key_ttl_ms,
+        patience: settings.patience,
+    };
+    let app = Arc::new(App::new(Arc::clone(&engine), rules));
     let (stop, stopped) = watch::channel(false);
     let loops = loops::start(&engine);
     let serving = tokio::spawn(listener::serve(port, app, stopped, GRACE));

@@ -19,7 +19,8 @@ use crate::http::refused::Refused;
             description = "Makes the call repeatable; kept for 24 h.")),
     request_body = CreateJob,
     responses(
-        (status = 201, body = CreatedJob, description = "A new job.", headers(("Location" = String), ("Idempotent-Replayed" = String))),
+        (status = 201, body = CreatedJob, description = "A new job.",
+            headers(("Location" = String), ("Idempotent-Replayed" = String))),
         (status = 200, body = CreatedJob, description = "The job that an equal create had made.",
             headers(("Idempotent-Replayed" = String))),
     )
@@ -29,7 +30,7 @@ pub async fn create(app: &App, call: &Call) -> Result<Answer, Refused> {
     let query = create::read_query(call.query())?;
     let (job, request) = {
         let body = call.body()?;
-        let job = convert::create::one(create::read(&body)?, app.key_ttl_ms, app.now())?;
+        let job = convert::create::one(create::read(&body)?, app.rules.key_ttl_ms, app.now())?;
         (job, convert::request_key(call.scope(), call.idempotency_key()?, &body))
     };
     let answer = app.engine.store.create(vec![job], request).await?;

@@ -14,7 +14,9 @@ use crate::http::refused::Refused;
     post,
     path = "/v1/jobs/{id}/retry",
     tag = "producers",
-    params(("id" = String, Path, description = "The job."), ("Idempotency-Key" = Option<String>, Header,
+    params(
+        ("id" = String, Path, description = "The job."),
+        ("Idempotency-Key" = Option<String>, Header,
             description = "Makes the call repeatable; kept for 24 h.")),
     request_body = Option<Retry>,
     responses((status = 200, body = RetriedJob, description = "The job in its new life.",

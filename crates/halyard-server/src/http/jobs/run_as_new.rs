@@ -16,11 +16,14 @@ use crate::http::refused::Refused;
     post,
     path = "/v1/jobs/{id}/run-as-new",
     tag = "producers",
-    params(("id" = String, Path, description = "The job."), ("Idempotency-Key" = Option<String>, Header,
+    params(
+        ("id" = String, Path, description = "The job."),
+        ("Idempotency-Key" = Option<String>, Header,
             description = "Makes the call repeatable; kept for 24 h.")),
     request_body = Option<RunAsNew>,
     responses(
-        (status = 201, body = Job, description = "The new job.", headers(("Location" = String), ("Idempotent-Replayed" = String))),
+        (status = 201, body = Job, description = "The new job.",
+            headers(("Location" = String), ("Idempotent-Replayed" = String))),
         (status = 200, body = Job, description = "The job that this request had made.",
             headers(("Idempotent-Replayed" = String))),
     )

@@ -1,0 +1,46 @@
+//! The OpenAPI document.
+
+use std::collections::BTreeSet;
+
+use halyard_server::http::openapi;
+use halyard_server::http::routes::ROUTES;
+use serde_json::Value;
+
+#[test]
+fn the_committed_document_is_fresh() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../openapi.json");
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        committed == openapi::text(),
+        "openapi.json is stale; make it anew: cargo run -p halyard-server -- openapi > openapi.json"
+    );
+}
+
+#[test]
+fn the_document_and_the_route_table_name_the_same_calls() {
+    let document: Value = serde_json::from_str(&openapi::text()).unwrap();
+    let mut described = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in item.as_object().unwrap().keys() {
+            described.insert((path.clone(), method.to_uppercase()));
+        }
+    }
+    let routed: BTreeSet<_> =
+        ROUTES.iter().map(|route| (route.path.to_owned(), route.method.to_string())).collect();
+    assert_eq!(described, routed);
+}
+
+#[test]
+fn every_code_of_a_route_is_described() {
+    let document: Value = serde_json::from_str(&openapi::text()).unwrap();
+    for route in ROUTES {
+        let method = route.method.as_str().to_lowercase();
+        let responses = &document["paths"][route.path][&method]["responses"];
+        for code in route.codes() {
+            let response = &responses[code.status().to_string()];
+            let description = response["description"].as_str().unwrap_or_default();
+            assert!(description.contains(code.as_str()), "{} {}: {code}", method, route.path);
+            assert!(response["content"]["application/problem+json"].is_object());
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! A whole server in this process, spoken to over real sockets, on the model store.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`served`] | the server, and a client that sends what it is told, byte by byte |
+//! | [`refusals`] | every code of the API: what earns it, and what it says |
+//! | [`conflicts`] | what is refused because of what is there already |
+//! | [`access`] | route × key, hosts, origins, read-only |
+//! | [`answers`] | what calls answer when all is well |
+//! | [`waiting`] | claims and reads that wait, clients that hang up |
+//! | [`listening`] | job changes as events |
+//! | [`ending`] | draining |
+//! | [`rough`] | raw bytes: sizes, smuggling, slow clients |
+//! | [`described`] | the OpenAPI document agrees with the route table, and is fresh |
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
+
+mod access;
+mod answers;
+mod conflicts;
+mod described;
+mod ending;
+mod listening;
+mod refusals;
+mod rough;
+mod served;
+mod waiting;
