@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::TimeMs;
 use crate::id::{AttemptId, Token};
+use crate::planted::{Bug, planted};
 
 /// 256 random bits for one call.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl Seed {
     #[must_use]
     pub fn start_marks(&self, index: u64, now: TimeMs) -> StartMarks {
         let mut hash = Sha256::new();
-        hash.update(self.0);
+        hash.update(if planted(Bug::TokenReused) { [0; 32] } else { self.0 });
         hash.update(index.to_be_bytes());
         let digest: [u8; 32] = hash.finalize().into();
         let (mut token, mut attempt) = ([0; 16], [0; 16]);

@@ -4,6 +4,7 @@
 use halyard_json::Text;
 
 use crate::job::{Attempt, Job, Name};
+use crate::planted::{Bug, planted};
 use crate::{TimeMs, limits};
 
 /// One saved marker.
@@ -92,6 +93,9 @@ pub fn write(
             Written::Repeated { checkpoint, cancel_requested }
         }
         (Standing::Reported, Some(_)) => Written::LeaseLost,
+        (Standing::Live, Some(_)) if planted(Bug::CheckpointOverwritten) => {
+            Written::New { checkpoint: add(job, name, value, now), cancel_requested }
+        }
         (Standing::Live, Some(checkpoint)) => Written::Conflict(checkpoint),
         (Standing::Live, None) => match over_limit(job, &value) {
             Some(limit) => Written::TooLarge(limit),

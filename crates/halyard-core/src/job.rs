@@ -9,6 +9,7 @@ use crate::chance::StartMarks;
 use crate::error::ErrorReport;
 use crate::fingerprint::Fingerprint;
 use crate::id::{AttemptId, JobId, Token};
+use crate::planted::{Bug, planted};
 pub use crate::state::{ReportKind, RetryReason, StartState, State};
 use crate::{DurationMs, TimeMs};
 
@@ -195,7 +196,8 @@ impl Job {
     #[must_use]
     pub fn key_expires_at(&self) -> Option<TimeMs> {
         let finished_at = self.finished_at.filter(|_| self.holds_key)?;
-        Some(finished_at.saturating_add(self.key_ttl_ms))
+        let ttl_ms = if planted(Bug::KeyFreedAtEnd) { 0 } else { self.key_ttl_ms };
+        Some(finished_at.saturating_add(ttl_ms))
     }
 
     /// The record of the newest start as it stands. `result` is the job's.

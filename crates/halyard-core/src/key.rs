@@ -8,6 +8,7 @@ use crate::TimeMs;
 use crate::fingerprint::Fingerprint;
 use crate::id::JobId;
 use crate::job::{Job, Name, State};
+use crate::planted::{Bug, planted};
 
 /// What a create does when the key's job failed or was cancelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,7 +101,8 @@ impl Holder {
     /// Says whether the key is free again, by the store's clock and not by a sweeper's.
     #[must_use]
     pub fn has_expired(&self, now: TimeMs) -> bool {
-        self.expires_at.is_some_and(|at| now >= at)
+        let late = i64::from(planted(Bug::KeyExpiresLate));
+        self.expires_at.is_some_and(|at| now - late >= at)
     }
 
     /// Judges a create against the holder of its key, from the top of the table in the reference.
@@ -112,7 +114,7 @@ impl Holder {
             Duplicate::None
         } else if ended_badly && wish.if_failed == IfFailed::Replace && !same_job {
             Duplicate::Replace
-        } else if self.fingerprint != wish.fingerprint {
+        } else if self.fingerprint != wish.fingerprint && !planted(Bug::PayloadNotCompared) {
             Duplicate::Reused
         } else if self.purged {
             Duplicate::Purged
@@ -134,7 +136,11 @@ pub fn tombstone(
     removal: Removal,
     now: TimeMs,
 ) -> Option<Tombstone> {
-    if !job.holds_key || (removal == Removal::Deleted && job.starts == 0) {
+    let purged = removal == Removal::Purged;
+    if !job.holds_key || (!purged && job.starts == 0) {
+        return None;
+    }
+    if purged && planted(Bug::RetentionIgnoresKeys) {
         return None;
     }
     let finished_at = job.finished_at.unwrap_or(now);

@@ -2,6 +2,7 @@
 
 use crate::chance::StartMarks;
 use crate::job::{ClaimMark, Job, Name, Start, StartState, State};
+use crate::planted::{Bug, planted};
 use crate::{DurationMs, TimeMs};
 
 /// What the worker asked for.
@@ -37,7 +38,7 @@ pub fn claim(job: &mut Job, terms: &Terms, marks: StartMarks, now: TimeMs) {
     assert_eq!(job.state, State::Queued, "{}: claimed while not queued", job.id);
     let deadline = now.saturating_add(job.timeout_ms);
     job.state = State::Running;
-    job.attempt += 1;
+    job.attempt += u32::from(!planted(Bug::AttemptNotRaised));
     job.starts += 1;
     job.start = Some(Start {
         number: job.starts,
@@ -55,7 +56,8 @@ pub fn claim(job: &mut Job, terms: &Terms, marks: StartMarks, now: TimeMs) {
 
 /// Renews a live lease: its end moves forward, never back, and never past the deadline.
 pub fn renew(start: &mut Start, lease_ms: DurationMs, now: TimeMs) {
-    let renewed = now.saturating_add(lease_ms).min(start.deadline);
+    let latest = if planted(Bug::RenewedPastDeadline) { TimeMs::MAX } else { start.deadline };
+    let renewed = now.saturating_add(lease_ms).min(latest);
     start.expires_at = start.expires_at.max(renewed);
     start.lease_ms = lease_ms;
 }
@@ -63,7 +65,8 @@ pub fn renew(start: &mut Start, lease_ms: DurationMs, now: TimeMs) {
 /// After an outage: a lease that was live at the last `stamp` gets a fresh length, unless it is
 /// longer still, and its deadline the time that was lost. Says whether it was live.
 pub fn extend_over_outage(start: &mut Start, stamp: TimeMs, now: TimeMs) -> bool {
-    if start.state != StartState::Running || start.has_lapsed(stamp) {
+    let was_live = start.state == StartState::Running && !start.has_lapsed(stamp);
+    if !was_live || planted(Bug::OutageIgnored) {
         return false;
     }
     let gap = now.saturating_sub(stamp);

@@ -15,6 +15,7 @@
 //! | [`operate`] | cancel, retry, run now and delete, by hand |
 //! | [`key`] | who holds an idempotency key, and until when? |
 //! | [`retention`] | how long ended jobs are kept |
+//! | [`planted`] | do the tests bite? |
 //! | [`job`], [`id`], [`name`], [`error`], [`limits`], [`chance`] | the nouns of these rules |
 //!
 //! To add a verb: settle its name, write its rule here as a function of a job, give it tests as a
@@ -34,6 +35,7 @@ pub mod limits;
 pub mod name;
 pub mod operate;
 pub mod outcome;
+pub mod planted;
 pub mod retention;
 mod state;
 

@@ -8,6 +8,7 @@ use halyard_json::Text;
 use crate::TimeMs;
 use crate::checkpoint::Checkpoint;
 use crate::job::{Attempt, Job, StartState, State};
+use crate::planted::{Bug, planted};
 
 /// Why an action changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +66,7 @@ pub fn cancel(job: &mut Job, now: TimeMs) -> Result<(), Refusal> {
         }
         State::Running => job.cancel_requested = true,
         State::Cancelled => {}
+        State::Completed if planted(Bug::CancelOverwritesCompleted) => job.state = State::Cancelled,
         State::Completed | State::Failed => return Err(Refusal::Finished(job.state)),
     }
     Ok(())
@@ -107,7 +109,9 @@ pub fn retry(
     now: TimeMs,
 ) -> Result<Retried, Refusal> {
     match how.life {
-        Some(life) if life < job.life => return Ok(Retried::Repeated),
+        Some(life) if life < job.life && !planted(Bug::LifeNotCompared) => {
+            return Ok(Retried::Repeated);
+        }
         Some(life) if life > job.life => return Err(Refusal::LifeAhead(job.life)),
         Some(_) | None => {}
     }
@@ -128,7 +132,7 @@ pub fn retry(
 
 fn kept(how: &Retry, checkpoints: &[Checkpoint]) -> Result<usize, Refusal> {
     match &how.from {
-        _ if how.fresh => Ok(0),
+        _ if how.fresh || planted(Bug::CheckpointsLostByRetry) => Ok(0),
         None => Ok(checkpoints.len()),
         Some(from) => checkpoints
             .iter()

@@ -11,6 +11,7 @@ use crate::error::{ErrorKind, ErrorReport};
 use crate::fingerprint::Fingerprint;
 use crate::job::{Attempt, Job, ReportKind, RetryReason, StartState, State};
 use crate::operate::enqueue;
+use crate::planted::{Bug, planted};
 use crate::{DurationMs, TimeMs, limits};
 
 /// What a worker says of its start.
@@ -131,8 +132,9 @@ pub fn report(job: &mut Job, report: Report, now: TimeMs, unit: f64) -> (Finish,
 /// Ends the running start if its lease has lapsed: at the instant it lapsed, whenever this is
 /// seen. `unit` is chance in `[0, 1)`.
 pub fn lapse(job: &mut Job, now: TimeMs, unit: f64) -> Option<Attempt> {
-    let start = job.running().filter(|start| start.has_lapsed(now))?;
-    let at = start.expires_at;
+    let any = job.start.as_ref().filter(|_| planted(Bug::ReaperForgetsState));
+    let start = job.running().or(any).filter(|start| start.has_lapsed(now))?;
+    let at = if planted(Bug::LapseCountsFromNow) { now } else { start.expires_at };
     let seconds = (at - start.started_at) as f64 / 1_000.0;
     let (how, error) = if start.lapses_at_deadline() {
         let message = format!("the attempt reached its deadline after {seconds:.1} s");
@@ -149,10 +151,12 @@ pub fn lapse(job: &mut Job, now: TimeMs, unit: f64) -> Option<Attempt> {
 /// Answers a report whose token is not live. `past` is the start that the token belonged to.
 #[must_use]
 pub fn judge_repeat(state: State, past: Option<&Attempt>, report: &Report) -> Finish {
+    let past = past.filter(|_| !planted(Bug::RepeatRejected));
     let Some((past, recorded)) = past.and_then(|past| Some((past, past.report?))) else {
         return Finish::LeaseLost { state };
     };
     let same_result = match report {
+        Report::Completed(_) if planted(Bug::ResultNotCompared) => true,
         Report::Completed(Ok(result)) => {
             past.result == Some(Fingerprint::of_result(result.as_ref()))
         }
@@ -188,13 +192,15 @@ fn fail(
     unit: f64,
 ) -> Ended {
     let crashed = how == StartState::Lost;
-    let hopeless = error.kind == ErrorKind::NonRetryable;
-    let used_up = job.attempt >= job.max_attempts || (crashed && job.crashes >= job.max_crashes);
+    let hopeless = error.kind == ErrorKind::NonRetryable && !planted(Bug::HopelessRetried);
+    let crashes_max = if planted(Bug::CrashLimitIgnored) { u32::MAX } else { job.max_crashes };
+    let used_up = job.attempt >= job.max_attempts || (crashed && job.crashes >= crashes_max);
+    let cancelled = job.cancel_requested && !planted(Bug::CancelForgotten);
     let mut attempt = close(job, how, report, Some(error), at);
     job.error_start = Some(attempt.number);
     job.releases = 0;
     job.snoozes = 0;
-    if job.cancel_requested && !hopeless {
+    if cancelled && !hopeless {
         end_life(job, State::Cancelled, at);
     } else if hopeless || used_up {
         end_life(job, State::Failed, at);
@@ -237,8 +243,8 @@ fn give_back(
     due: Option<TimeMs>,
 ) -> Ended {
     let mut attempt = close(job, how, Some(report), None, now);
-    job.attempt -= 1;
-    if job.cancel_requested {
+    job.attempt -= u32::from(!planted(Bug::ReleaseBurnsAttempt));
+    if job.cancel_requested && !planted(Bug::CancelForgotten) {
         end_life(job, State::Cancelled, now);
     } else if let Some(due) = due {
         job.state = State::Scheduled;

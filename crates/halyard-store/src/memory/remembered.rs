@@ -2,6 +2,7 @@
 
 use halyard_core::fingerprint::Fingerprint;
 use halyard_core::id::JobId;
+use halyard_core::planted::{Bug, planted};
 use halyard_core::{TimeMs, limits};
 
 use super::tables::Session;
@@ -70,7 +71,8 @@ impl Session<'_> {
         let known = request.and_then(|request| {
             let place = (request.scope.clone(), request.value.clone());
             let known = self.tables.requests.get(&place)?;
-            (self.now < known.expires_at).then_some((request, known))
+            let stands = self.now < known.expires_at && !planted(Bug::RequestForgotten);
+            stands.then_some((request, known))
         });
         match known {
             None => Recalled::Nothing,

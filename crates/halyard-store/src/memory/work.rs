@@ -4,9 +4,11 @@ use std::cmp::Reverse;
 
 use halyard_core::chance::Seed;
 use halyard_core::checkpoint::{self, Standing, Written};
+use halyard_core::id::{JobId, Token};
 use halyard_core::job::{Job, StartState, State};
 use halyard_core::lease::{self, Terms};
 use halyard_core::outcome::{self, Finish};
+use halyard_core::planted::{Bug, planted};
 use halyard_core::{DurationMs, limits};
 
 use super::tables::{Row, Session};
@@ -14,7 +16,8 @@ use crate::verbs::{Beat, Beats, CheckpointWrite, Claim, Claimed, Claims, Outcome
 
 /// Higher priority first, then the earlier due, then the earlier made.
 fn claim_order(job: &Job) -> impl Ord + use<> {
-    (Reverse(job.priority), job.run_at, job.seq)
+    let priority = if planted(Bug::ClaimIgnoresPriority) { 0 } else { job.priority };
+    (Reverse(priority), job.run_at, job.seq)
 }
 
 impl Session<'_> {
@@ -47,7 +50,7 @@ impl Session<'_> {
         let may = |job: &Job| {
             job.state == State::Queued
                 && claim.queues.contains(&job.queue)
-                && !self.tables.paused.contains(&job.queue)
+                && (planted(Bug::PausedQueueClaimed) || !self.tables.paused.contains(&job.queue))
                 && claim.tasks.as_ref().is_none_or(|tasks| tasks.contains(&job.task))
         };
         let mut rows: Vec<Row> =
@@ -58,7 +61,9 @@ impl Session<'_> {
             Terms { worker: claim.worker.clone(), claim: claim.mark, lease_ms: claim.lease_ms };
         for (index, row) in (0_u64..).zip(&mut rows) {
             let marks = claim.seed.start_marks(index, self.now);
-            lease::claim(&mut row.job, &terms, marks, self.now);
+            let stale = planted(Bug::LeaseFromStaleTime);
+            let now = if stale { self.tables.stamp } else { self.now };
+            lease::claim(&mut row.job, &terms, marks, now);
             self.put(row);
         }
         rows
@@ -75,7 +80,7 @@ impl Session<'_> {
         let live = row.job.start.as_mut().filter(|start| {
             start.state == StartState::Running
                 && beat.token == Some(start.marks.token)
-                && !start.has_lapsed(self.now)
+                && (planted(Bug::HeartbeatRevives) || !start.has_lapsed(self.now))
         });
         let Some(start) = live else {
             self.reject(row.job.id);
@@ -96,7 +101,8 @@ impl Session<'_> {
         let Some(mut row) = outcome.id.and_then(|id| self.settle(id, seed)) else {
             return Finish::NotFound;
         };
-        match row.start_of(outcome.token) {
+        let token = checked(&row, outcome.token, Bug::TokenUncheckedInFinish);
+        match row.start_of(token) {
             Some(start) if start.state == StartState::Running => {
                 let unit = seed.unit(index);
                 let (finish, ended) = outcome::report(&mut row.job, outcome.report, self.now, unit);
@@ -118,7 +124,8 @@ impl Session<'_> {
 
     pub(super) fn checkpoint(&mut self, write: CheckpointWrite, seed: &Seed) -> Written {
         let Some(mut row) = self.settle(write.id, seed) else { return Written::NotFound };
-        let standing = Standing::of(row.start_of(write.token).as_ref());
+        let token = checked(&row, write.token, Bug::TokenUncheckedInCheckpoint);
+        let standing = Standing::of(row.start_of(token).as_ref());
         let known = row.checkpoints.iter().find(|known| known.name == write.name).cloned();
         let written =
             checkpoint::write(&mut row.job, standing, known, &write.name, write.value, self.now);
@@ -137,12 +144,21 @@ impl Session<'_> {
     }
 
     /// Counts a call whose token was dead; added when the store is next stamped.
-    fn reject(&mut self, id: halyard_core::id::JobId) {
+    fn reject(&mut self, id: JobId) {
+        if planted(Bug::RejectionsNotCounted) {
+            return;
+        }
         if let Some(row) = self.tables.jobs.get_mut(&id) {
             row.gathered_rejected += 1;
             self.tables.gathered.reports_rejected += 1;
         }
     }
+}
+
+/// The token of a call; a planted bug takes any for that of the running start.
+fn checked(row: &Row, token: Option<Token>, bug: Bug) -> Option<Token> {
+    let running = row.job.running().filter(|_| planted(bug));
+    running.map(|start| start.marks.token).or(token)
 }
 
 /// How many of these jobs one answer holds: up to `max`, and up to the bound of bytes, but one.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use halyard_core::admission::NewJob;
 use halyard_core::chance::Seed;
 use halyard_core::checkpoint::Written;
+use halyard_core::error::ErrorReport;
 use halyard_core::id::{JobId, Token};
 use halyard_core::job::Name;
 use halyard_core::key::Holder;
@@ -34,6 +35,18 @@ pub(super) enum Pick {
     NoJob(usize),
 }
 
+/// What a worker says, in its own words.
+#[derive(Clone, Debug)]
+pub(super) enum Said {
+    Report(Report),
+    /// A failure, with text that must be cleaned before it is kept.
+    Failure {
+        message: &'static str,
+        retryable: bool,
+        retry_after_ms: Option<i64>,
+    },
+}
+
 /// One call, or a time in which nobody calls.
 #[derive(Clone, Debug)]
 pub(super) enum Command {
@@ -44,7 +57,7 @@ pub(super) enum Command {
     Create(Vec<NewJob>, Option<RequestKey>),
     Claim(Claim),
     Heartbeat(Vec<Pick>, i64),
-    Finish(Vec<(Pick, Report)>, Seed),
+    Finish(Vec<(Pick, Said)>, Seed),
     Checkpoint(Pick, Name, Text, Seed),
     Retry(JobId, Retry, Option<RequestKey>, Seed),
     Cancel(JobId, Seed),
@@ -101,6 +114,18 @@ pub(super) struct Overview {
 pub(super) struct Side {
     pub(super) store: Arc<dyn Store>,
     pub(super) clock: Arc<ManualClock>,
+}
+
+impl Said {
+    pub(super) fn to_report(&self) -> Report {
+        match self {
+            Self::Report(report) => report.clone(),
+            Self::Failure { message, retryable, retry_after_ms } => Report::Failed {
+                error: ErrorReport::reported(Some("E"), Some(message), Some("at"), *retryable),
+                retry_after_ms: *retry_after_ms,
+            },
+        }
+    }
 }
 
 impl Command {
@@ -215,9 +240,9 @@ impl Side {
                 Reply::Renewed(store.heartbeat(beats, lease_ms).await?)
             }
             Command::Finish(outcomes, seed) => {
-                let outcomes = outcomes.into_iter().map(|(pick, report)| {
+                let outcomes = outcomes.into_iter().map(|(pick, said)| {
                     let (id, token) = pick.find(leases);
-                    Outcome { id, token, report }
+                    Outcome { id, token, report: said.to_report() }
                 });
                 Reply::Finished(store.finish(outcomes.collect(), seed).await?)
             }

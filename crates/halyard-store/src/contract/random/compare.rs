@@ -7,7 +7,7 @@ use halyard_core::limits::DAY;
 use halyard_core::retention::Retention;
 
 use super::audit::Audit;
-use super::command::{Command, Pick, Reply, Side};
+use super::command::{Command, Pick, Reply, Said, Side};
 use super::dice::Dice;
 use super::generate::{Sequence, all_pages, claim_all};
 use super::reached::Reached;
@@ -161,11 +161,11 @@ impl Pair {
     /// Lets every handler succeed: then every job must end. Nothing waits for what nobody will do.
     async fn heal(&mut self, sequence: &Sequence) -> Result<(), Difference> {
         let mut dice = Dice::of(!sequence.seed);
+        let done = |ago| (Pick::Lease(ago), Said::Report(completed("1")));
         for queue in &sequence.queues {
             self.step(&Command::SetPaused(queue.clone(), false)).await?;
         }
-        let known: Vec<_> =
-            (0..self.leases.len()).map(|ago| (Pick::Lease(ago), completed("1"))).collect();
+        let known: Vec<_> = (0..self.leases.len()).map(done).collect();
         self.step(&Command::Finish(known, dice.seed())).await?;
         // The longest wait of all is a snooze of 30 days.
         for _ in 0..2 {
@@ -180,8 +180,8 @@ impl Pair {
                 if claims.jobs.is_empty() {
                     break;
                 }
-                let outcomes = (0..claims.jobs.len()).map(|ago| (Pick::Lease(ago), completed("1")));
-                self.step(&Command::Finish(outcomes.collect(), dice.seed())).await?;
+                let outcomes = (0..claims.jobs.len()).map(done).collect();
+                self.step(&Command::Finish(outcomes, dice.seed())).await?;
             }
         }
         self.expect_waiting(0).await

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use halyard_core::TimeMs;
 use halyard_core::admission::{Due, NewJob};
 use halyard_core::backoff::Backoff;
-use halyard_core::error::{ErrorKind, ErrorReport};
 use halyard_core::fingerprint::Fingerprint;
 use halyard_core::id::JobId;
 use halyard_core::job::{Details, Name, State};
@@ -20,7 +19,7 @@ use halyard_core::outcome::Report;
 use halyard_core::retention::Retention;
 use halyard_json::Text;
 
-use super::command::{Command, Pick};
+use super::command::{Command, Pick, Said};
 use super::dice::Dice;
 use super::kinds::{Kind, SHARES};
 use crate::contract::trial::{HOUR, MINUTE, START, text};
@@ -297,28 +296,21 @@ impl Generator {
         })
     }
 
-    fn report(&mut self) -> Report {
-        let error = |kind| ErrorReport {
-            error_type: "E".to_owned(),
-            message: "why".to_owned(),
-            stack: Some("where".to_owned()),
-            kind,
-        };
+    fn report(&mut self) -> Said {
         let dice = &mut self.dice;
-        match dice.below(12) {
+        Said::Report(match dice.below(12) {
             0..=2 => Report::Completed(Ok(Some(dice.pick(&self.payloads)))),
             3 => Report::Completed(Ok(None)),
             4 => Report::Completed(Err("too deep".to_owned())),
-            5..=6 => Report::Failed { error: error(ErrorKind::Error), retry_after_ms: None },
-            7 => Report::Failed {
-                error: error(ErrorKind::Error),
-                retry_after_ms: Some(dice.pick(&[0, 1_000, i64::MAX])),
-            },
-            8 => Report::Failed { error: error(ErrorKind::NonRetryable), retry_after_ms: None },
+            kind @ 5..=8 => {
+                let retry_after_ms = (kind == 7).then(|| dice.pick(&[0, 1_000, i64::MAX]));
+                let message = dice.pick(&["why", "a NUL: \0"]);
+                return Said::Failure { message, retryable: kind < 8, retry_after_ms };
+            }
             9 => Report::Released,
             10 => Report::Snoozed { delay_ms: dice.pick(&[1_000, 30 * DAY]) },
             _ => Report::Cancelled,
-        }
+        })
     }
 
     fn how(&mut self) -> Retry {

@@ -88,6 +88,16 @@ pub fn run(maker: impl Maker) {
     );
 }
 
+/// Runs up to `most` seeds on a store that `switch` breaks around each call, and says at which one
+/// that was noticed: how quickly the tests find a bug.
+#[cfg(feature = "planted-bugs")]
+pub fn noticed_at(maker: &impl Maker, switch: fn(bool), most: u64) -> Option<u64> {
+    (0..most).step_by(BATCH as usize).find_map(|first| {
+        let batch: Vec<u64> = (first..most.min(first + BATCH)).collect();
+        run_seeds(maker, switch, &batch).err().map(|difference| difference.seed)
+    })
+}
+
 #[expect(clippy::disallowed_methods, reason = "a test is told by its environment how long to run")]
 fn wanted() -> u64 {
     let told = std::env::var("HALYARD_SEQUENCES").ok();

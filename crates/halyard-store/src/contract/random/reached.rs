@@ -94,8 +94,8 @@ impl Reached {
                 self.see(Event::LostLeaseNotRenewed);
             }
             (Command::Finish(outcomes, _), Reply::Finished(answers)) => {
-                for ((_, report), answer) in outcomes.iter().zip(answers) {
-                    self.finished(report, *answer);
+                for ((_, said), answer) in outcomes.iter().zip(answers) {
+                    self.finished(&said.to_report(), *answer);
                 }
             }
             (Command::Checkpoint(..), Reply::Written(written)) => match written {

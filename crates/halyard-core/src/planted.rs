@@ -1,0 +1,125 @@
+//! Bugs that tests plant, one at a time, to prove that the tests bite.
+//!
+//! Each bug is one line beside the rule that it breaks, `if planted(Bug::…)`. Without the feature
+//! `planted-bugs` that is `if false`: a release cannot even be told to misbehave. With it,
+//! [`choose`] names a bug and [`switch`] turns it on and off around single calls, so that a sound
+//! store and a broken one can be compared in one process. The switch is one for the process; tests
+//! that use it run one after the other.
+
+#[cfg(all(feature = "planted-bugs", not(debug_assertions)))]
+compile_error!("planted bugs are for tests; a release is built without the feature");
+
+macro_rules! bugs {
+    ($($(#[$doc:meta])+ $bug:ident),+ $(,)?) => {
+        /// What a test can break.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum Bug { $($(#[$doc])+ $bug),+ }
+
+        impl Bug {
+            /// Every bug.
+            pub const ALL: &[Self] = &[$(Self::$bug),+];
+        }
+    };
+}
+
+bugs! {
+    /// A claim does not count as an attempt.
+    AttemptNotRaised,
+    /// A cancel ends a completed job as cancelled.
+    CancelOverwritesCompleted,
+    /// A requested cancel does not end a failed or released start's job.
+    CancelForgotten,
+    /// Another value under a known name is saved.
+    CheckpointOverwritten,
+    /// A retry loses the checkpoints.
+    CheckpointsLostByRetry,
+    /// Priority has no say in the order of claims.
+    ClaimIgnoresPriority,
+    /// A job that kills its worker circles until its attempts are used up.
+    CrashLimitIgnored,
+    /// An error's text is kept as it came.
+    ErrorTextNotCleaned,
+    /// A heartbeat renews a lapsed lease.
+    HeartbeatRevives,
+    /// A non-retryable failure is retried.
+    HopelessRetried,
+    /// A key lives a millisecond too long.
+    KeyExpiresLate,
+    /// A key is free as soon as its job has ended.
+    KeyFreedAtEnd,
+    /// A create does not look who holds its key.
+    KeyNotUnique,
+    /// A lapse counts from when it is seen.
+    LapseCountsFromNow,
+    /// A lease counts from the last stamp.
+    LeaseFromStaleTime,
+    /// A retry does not look which life its caller saw.
+    LifeNotCompared,
+    /// Leases lapse while nobody could renew them.
+    OutageIgnored,
+    /// A paused queue is claimed from.
+    PausedQueueClaimed,
+    /// Another payload under a known key is a replay.
+    PayloadNotCompared,
+    /// The reaper ends starts that have ended.
+    ReaperForgetsState,
+    /// Rejected calls are not counted.
+    RejectionsNotCounted,
+    /// A release costs an attempt.
+    ReleaseBurnsAttempt,
+    /// A heartbeat moves a lease past its deadline.
+    RenewedPastDeadline,
+    /// A repeated report is turned away.
+    RepeatRejected,
+    /// A remembered request is done again.
+    RequestForgotten,
+    /// A repeated report of another result is a repeat.
+    ResultNotCompared,
+    /// A purge frees the key.
+    RetentionIgnoresKeys,
+    /// Two claims hand out one token.
+    TokenReused,
+    /// Any token may save a checkpoint.
+    TokenUncheckedInCheckpoint,
+    /// Any token may report.
+    TokenUncheckedInFinish,
+}
+
+#[cfg(not(feature = "planted-bugs"))]
+mod switch {
+    /// Says whether a test has planted this bug: never, in a build without the feature.
+    #[must_use]
+    #[inline(always)]
+    pub const fn planted(_: super::Bug) -> bool {
+        false
+    }
+}
+
+#[cfg(feature = "planted-bugs")]
+mod switch {
+    use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+    use super::Bug;
+
+    static CHOSEN: AtomicU8 = AtomicU8::new(u8::MAX);
+    static ON: AtomicBool = AtomicBool::new(false);
+
+    /// Says whether a test has planted this bug and turned it on.
+    #[must_use]
+    pub fn planted(bug: Bug) -> bool {
+        ON.load(Ordering::SeqCst) && CHOSEN.load(Ordering::SeqCst) == bug as u8
+    }
+
+    /// Names the bug that [`switch`] turns on.
+    pub fn choose(bug: Bug) {
+        CHOSEN.store(bug as u8, Ordering::SeqCst);
+    }
+
+    /// Turns the chosen bug on or off.
+    pub fn switch(on: bool) {
+        ON.store(on, Ordering::SeqCst);
+    }
+}
+
+pub use self::switch::*;
