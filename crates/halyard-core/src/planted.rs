@@ -10,80 +10,89 @@
 compile_error!("planted bugs are for tests; a release is built without the feature");
 
 macro_rules! bugs {
-    ($($(#[$doc:meta])+ $bug:ident),+ $(,)?) => {
+    (
+        rules { $($(#[$rule_doc:meta])+ $rule:ident,)+ }
+        stores { $($(#[$store_doc:meta])+ $store:ident,)+ }
+    ) => {
         /// What a test can break.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
-        pub enum Bug { $($(#[$doc])+ $bug),+ }
+        pub enum Bug { $($(#[$rule_doc])+ $rule,)+ $($(#[$store_doc])+ $store,)+ }
 
         impl Bug {
-            /// Every bug.
-            pub const ALL: &[Self] = &[$(Self::$bug),+];
+            /// Those of core's rules: they break every store that asks the rule.
+            pub const RULES: &[Self] = &[$(Self::$rule),+];
+            /// Those of what a store does on its own: each store plants them in its own code.
+            pub const STORES: &[Self] = &[$(Self::$store),+];
         }
     };
 }
 
 bugs! {
-    /// A claim does not count as an attempt.
-    AttemptNotRaised,
-    /// A cancel ends a completed job as cancelled.
-    CancelOverwritesCompleted,
-    /// A requested cancel does not end a failed or released start's job.
-    CancelForgotten,
-    /// Another value under a known name is saved.
-    CheckpointOverwritten,
-    /// A retry loses the checkpoints.
-    CheckpointsLostByRetry,
-    /// Priority has no say in the order of claims.
-    ClaimIgnoresPriority,
-    /// A job that kills its worker circles until its attempts are used up.
-    CrashLimitIgnored,
-    /// An error's text is kept as it came.
-    ErrorTextNotCleaned,
-    /// A heartbeat renews a lapsed lease.
-    HeartbeatRevives,
-    /// A non-retryable failure is retried.
-    HopelessRetried,
-    /// A key lives a millisecond too long.
-    KeyExpiresLate,
-    /// A key is free as soon as its job has ended.
-    KeyFreedAtEnd,
-    /// A create does not look who holds its key.
-    KeyNotUnique,
-    /// A lapse counts from when it is seen.
-    LapseCountsFromNow,
-    /// A lease counts from the last stamp.
-    LeaseFromStaleTime,
-    /// A retry does not look which life its caller saw.
-    LifeNotCompared,
-    /// Leases lapse while nobody could renew them.
-    OutageIgnored,
-    /// A paused queue is claimed from.
-    PausedQueueClaimed,
-    /// Another payload under a known key is a replay.
-    PayloadNotCompared,
-    /// The reaper ends starts that have ended.
-    ReaperForgetsState,
-    /// Rejected calls are not counted.
-    RejectionsNotCounted,
-    /// A release costs an attempt.
-    ReleaseBurnsAttempt,
-    /// A heartbeat moves a lease past its deadline.
-    RenewedPastDeadline,
-    /// A repeated report is turned away.
-    RepeatRejected,
-    /// A remembered request is done again.
-    RequestForgotten,
-    /// A repeated report of another result is a repeat.
-    ResultNotCompared,
-    /// A purge frees the key.
-    RetentionIgnoresKeys,
-    /// Two claims hand out one token.
-    TokenReused,
-    /// Any token may save a checkpoint.
-    TokenUncheckedInCheckpoint,
-    /// Any token may report.
-    TokenUncheckedInFinish,
+    rules {
+        /// A claim does not count as an attempt.
+        AttemptNotRaised,
+        /// A cancel ends a completed job as cancelled.
+        CancelOverwritesCompleted,
+        /// A requested cancel does not end a failed or released start's job.
+        CancelForgotten,
+        /// Another value under a known name is saved.
+        CheckpointOverwritten,
+        /// A retry loses the checkpoints.
+        CheckpointsLostByRetry,
+        /// A job that kills its worker circles until its attempts are used up.
+        CrashLimitIgnored,
+        /// An error's text is kept as it came.
+        ErrorTextNotCleaned,
+        /// A non-retryable failure is retried.
+        HopelessRetried,
+        /// A key lives a millisecond too long.
+        KeyExpiresLate,
+        /// A lapse counts from when it is seen.
+        LapseCountsFromNow,
+        /// A retry does not look which life its caller saw.
+        LifeNotCompared,
+        /// Leases lapse while nobody could renew them.
+        OutageIgnored,
+        /// Another payload under a known key is a replay.
+        PayloadNotCompared,
+        /// The reaper ends starts that have ended.
+        ReaperForgetsState,
+        /// A release costs an attempt.
+        ReleaseBurnsAttempt,
+        /// A heartbeat moves a lease past its deadline.
+        RenewedPastDeadline,
+        /// A repeated report is turned away.
+        RepeatRejected,
+        /// A repeated report of another result is a repeat.
+        ResultNotCompared,
+        /// A purge frees the key.
+        RetentionIgnoresKeys,
+        /// Two claims hand out one token.
+        TokenReused,
+    }
+    stores {
+        /// Priority has no say in the order of claims.
+        ClaimIgnoresPriority,
+        /// A heartbeat renews a lapsed lease.
+        HeartbeatRevives,
+        /// A key is free as soon as its job has ended.
+        KeyFreedAtEnd,
+        /// A create does not look who holds its key.
+        KeyNotUnique,
+        /// A lease counts from the last stamp.
+        LeaseFromStaleTime,
+        /// A paused queue is claimed from.
+        PausedQueueClaimed,
+        /// Rejected calls are not counted.
+        RejectionsNotCounted,
+        /// A remembered request is done again.
+        RequestForgotten,
+        /// Any token may save a checkpoint.
+        TokenUncheckedInCheckpoint,
+        /// Any token may report.
+        TokenUncheckedInFinish,
+    }
 }
 
 #[cfg(not(feature = "planted-bugs"))]
