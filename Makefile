@@ -42,9 +42,10 @@ test:
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
-	$(STAGE) tests cargo test --locked --workspace --exclude halyard-house --exclude halyard-tests
+	$(STAGE) tests cargo test --locked --workspace --exclude halyard-house --exclude halyard-tests --exclude halyard
 	$(STAGE) planted-bugs cargo test --locked -p halyard-store --features planted-bugs --test planted
 	$(STAGE) release $(BUILD)
+	$(STAGE) sdk-rust cargo test --locked -p halyard
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cases $(END_TO_END) --test cases -- --test-threads 12

@@ -105,8 +105,9 @@ impl Worker {
     /// # Errors
     ///
     /// [`Error::Connection`] when the server cannot be reached for as long as the client repeats
-    /// its calls; [`Error::Api`] when it does not let this client in; [`Error::Settings`] when it is
-    /// being started already, or was stopped meanwhile. It can be started again after each.
+    /// its calls; [`Error::Api`] when it does not let this client in; [`Error::Settings`] when the
+    /// worker is being started already, or was stopped meanwhile. It can be started again after
+    /// each.
     pub async fn start(&self) -> Result<(), Error> {
         self.begin(false).await.map(|_| ())
     }

@@ -127,7 +127,7 @@ fn words(action: &Action) -> String {
     }
 }
 
-fn claimed_job(slot: Slot) -> ClaimedJob {
+pub(super) fn claimed_job(slot: Slot) -> ClaimedJob {
     let at = Timestamp::from_ms(0);
     ClaimedJob {
         id: format!("job_{slot}"),
@@ -154,7 +154,7 @@ fn claimed_job(slot: Slot) -> ClaimedJob {
         rerun_of: None,
         created_at: at,
         run_at: at,
-        started_at: Some(at),
+        started_at: Some(Timestamp::from_ms(1)),
         finished_at: None,
         payload: None,
         backoff: Backoff { initial_ms: 1, factor: 1.0, max_ms: 1, jitter: 0.0 },
@@ -163,7 +163,7 @@ fn claimed_job(slot: Slot) -> ClaimedJob {
             token: format!("token_{slot}"),
             expires_at: at,
             expires_in_ms: LEASE_MS,
-            deadline: at,
+            deadline: Timestamp::from_ms(DEADLINE_MS),
             deadline_in_ms: DEADLINE_MS,
         },
     }

@@ -38,17 +38,17 @@ enum Stage {
 }
 
 impl Held {
-    /// A start that was answered to a claim sent at `sent`.
-    pub(super) fn new(job: &ClaimedJob, sent: Instant, lease: Duration) -> Self {
-        let expires = after(sent, job.lease.expires_in_ms);
+    /// A start that was answered, at `received`, to a claim sent at `sent`.
+    pub(super) fn new(job: &ClaimedJob, sent: Instant, received: Instant) -> Self {
+        let begins = begins(job, sent, received);
         Self {
             id: job.id.clone(),
             task: job.task.clone(),
             token: job.lease.token.clone(),
-            // The claim may have waited long before there was a job.
-            renewed: expires.checked_sub(lease).map_or(sent, |granted| granted.max(sent)),
-            expires,
-            deadline: after(sent, job.lease.deadline_in_ms),
+            expires: after(begins, job.lease.expires_in_ms),
+            // After a long wait the lease is renewed soon, which tells for certain when it ends.
+            renewed: sent,
+            deadline: after(begins, job.lease.deadline_in_ms),
             stage: Stage::Running,
             aborted: None,
             drop_at: None,
@@ -158,8 +158,20 @@ impl Held {
     }
 }
 
-fn after(sent: Instant, ms: i64) -> Instant {
-    sent + Duration::from_millis(u64::try_from(ms).unwrap_or_default())
+/// From when the remaining times of a claimed job count: from the moment the claim was sent, which
+/// is never too late. But a claim may have waited for a job for longer than the job may take. Times
+/// that do not contain that wait (they count from the start of the job or later, by the server's
+/// clock) count from the answer.
+fn begins(job: &ClaimedJob, sent: Instant, received: Instant) -> Instant {
+    let counted_from = job.lease.deadline.as_ms().saturating_sub(job.lease.deadline_in_ms);
+    match job.started_at {
+        Some(started) if counted_from >= started.as_ms() => received,
+        _ => sent,
+    }
+}
+
+fn after(start: Instant, ms: i64) -> Instant {
+    start + Duration::from_millis(u64::try_from(ms).unwrap_or_default())
 }
 
 fn ms(duration: Duration) -> i64 {
@@ -169,4 +181,33 @@ fn ms(duration: Duration) -> i64 {
 /// A snooze within what the server takes: 1 s to 30 days.
 fn snooze_ms(delay: Duration) -> i64 {
     ms(delay).clamp(1_000, 30 * 86_400_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use halyard_api::Timestamp;
+
+    use super::super::course::claimed_job;
+    use super::*;
+
+    #[test]
+    fn times_after_a_long_wait() {
+        let second = Duration::from_secs(1);
+        let sent = Instant::now();
+        let received = sent + 19 * second;
+        // The claim came at 1,000 s by the server's clock and waited for 19 s; a job takes 2 s.
+        for (deadline_in_ms, expires_in_ms, what) in
+            [(2_000, 1_500, "counted from the answer"), (21_000, 20_500, "counted from the call")]
+        {
+            let mut job = claimed_job(1);
+            job.started_at = Some(Timestamp::from_ms(1_019_000));
+            job.lease.deadline = Timestamp::from_ms(1_021_000);
+            job.lease.deadline_in_ms = deadline_in_ms;
+            job.lease.expires_in_ms = expires_in_ms;
+            let held = Held::new(&job, sent, received);
+            assert_eq!(held.deadline, sent + 21 * second, "{what}");
+            assert_eq!(held.expires, sent + Duration::from_millis(20_500), "{what}");
+            assert_eq!(held.renewed, sent, "{what}");
+        }
+    }
 }

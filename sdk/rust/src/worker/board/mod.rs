@@ -246,13 +246,15 @@ impl Board {
         for job in jobs {
             self.slots += 1;
             let slot = self.slots;
-            let held = Held::new(&job, sent, self.pace.lease);
-            if self.shutdown.is_some() {
+            let held = Held::new(&job, sent, now);
+            self.quiet_since = None;
+            // An answer that was read long after it came, by a process that was frozen.
+            let too_late = now >= held.expires.min(held.deadline);
+            if self.shutdown.is_some() || too_late {
                 self.reports.push(slot, Report::released(held.id.clone(), held.token.clone()));
                 self.held.insert(slot, held.reporting());
                 continue;
             }
-            self.quiet_since = None;
             let (job, ends) = (Box::new(job), held.deadline);
             self.held.insert(slot, held);
             self.actions.push(Action::Start { slot, job, ends });

@@ -7,7 +7,7 @@ use halyard_api::jobs::finish::FinishStatus;
 use halyard_api::jobs::heartbeat::HeartbeatStatus;
 use halyard_api::state::Outcome;
 
-use super::course::{Course, SECOND, done, trouble};
+use super::course::{Course, SECOND, claimed_job, done, trouble};
 use super::*;
 use crate::worker::verdict::Failure;
 
@@ -39,6 +39,19 @@ fn reports_that_nobody_takes_stop_the_claims() {
     assert!(course.poll().is_empty());
     course.reported(&[FinishStatus::Ok]);
     assert_eq!(course.poll(), ["claim 1 for 20s as wrk_1:3", "report job_2=completed"]);
+}
+
+#[test]
+fn a_job_whose_lease_is_over_is_not_started() {
+    let mut course = Course::new(1);
+    course.poll();
+    let sent = course.now;
+    course.now += Duration::from_secs(61);
+    let answer = Ok(vec![claimed_job(1)]);
+    course.handle(Event::Claimed { number: 1, sent, answer });
+    let done = course.poll();
+    assert!(done.contains(&"report job_1=released".to_owned()), "{done:?}");
+    assert!(!done.contains(&"start 1".to_owned()), "{done:?}");
 }
 
 #[test]
