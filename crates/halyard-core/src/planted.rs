@@ -54,6 +54,8 @@ bugs! {
         LifeNotCompared,
         /// Leases lapse while nobody could renew them.
         OutageIgnored,
+        /// An outage cuts a lease that was longer than what its worker asked for last.
+        OutageShortensLease,
         /// Another payload under a known key is a replay.
         PayloadNotCompared,
         /// The reaper ends starts that have ended.
