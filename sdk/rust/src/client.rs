@@ -8,7 +8,7 @@ use halyard_api::stats::Stats;
 use halyard_api::version::Version;
 use reqwest::Url;
 
-use crate::connection::{Connection, Settings};
+use crate::connection::{Connection, Settings, TIME_MAX};
 use crate::error::Error;
 use crate::jobs::Jobs;
 use crate::jobs::joiner::Joiner;
@@ -148,7 +148,7 @@ impl HalyardBuilder {
 
     /// How long one request may take, beside what it waits on purpose; 30 s when not set.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
+        self.timeout = timeout.min(TIME_MAX);
         self
     }
 
@@ -156,7 +156,7 @@ impl HalyardBuilder {
     /// s when not set, and zero sends every call once. A worker repeats its calls whatever is set
     /// here.
     pub fn retry_for(mut self, time: Duration) -> Self {
-        self.retry_for = time;
+        self.retry_for = time.min(TIME_MAX);
         self
     }
 

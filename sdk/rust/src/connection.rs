@@ -15,6 +15,8 @@ use crate::{problem, retry};
 
 /// How long to wait for a TCP connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// No time that a caller sets is longer than this: a hundred years are for ever.
+pub(crate) const TIME_MAX: Duration = Duration::from_secs(100 * 365 * 86_400);
 /// Idle connections are given up before the server closes them (75 s), so that a request rarely
 /// meets a connection that is just being closed.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);

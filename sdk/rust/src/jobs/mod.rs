@@ -25,7 +25,7 @@ use halyard_api::jobs::run_as_new::RunAsNew;
 use halyard_api::keys::KeyHolder;
 use serde::Serialize;
 
-use crate::connection::{Connection, Request};
+use crate::connection::{Connection, Request, TIME_MAX};
 use crate::error::Error;
 use crate::json;
 
@@ -35,6 +35,8 @@ pub use new_job::NewJob;
 
 /// The longest that the server waits in one call.
 const WAIT_MAX: Duration = Duration::from_secs(55);
+/// The pause after an answer that came before its time.
+const WAIT_PAUSE: Duration = Duration::from_millis(250);
 /// Ids of one bulk call.
 const BULK_IDS_MAX: usize = 1_000;
 
@@ -109,9 +111,10 @@ impl<'a> Jobs<'a> {
     ///
     /// [`Error::WaitTimeout`] when `timeout` has passed, `job_not_found` when the job is deleted.
     pub async fn wait(&self, id: &str, timeout: Duration) -> Result<JobDetail, Error> {
-        let give_up = Instant::now() + timeout;
+        let give_up = Instant::now() + timeout.min(TIME_MAX);
         loop {
-            let left = give_up.saturating_duration_since(Instant::now());
+            let begin = Instant::now();
+            let left = give_up.saturating_duration_since(begin);
             let wait = left.min(WAIT_MAX);
             let request = self
                 .connection
@@ -124,6 +127,11 @@ impl<'a> Jobs<'a> {
             }
             if Instant::now() >= give_up {
                 return Err(Error::WaitTimeout { id: id.to_owned(), timeout });
+            }
+            // A server that is about to end does not wait, nor does one where a life has just
+            // ended: it must not be asked all the time.
+            if begin.elapsed() < wait.min(WAIT_PAUSE) {
+                tokio::time::sleep(WAIT_PAUSE.min(left)).await;
             }
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use halyard_api::workers::WorkerIdentity;
 
-use crate::connection::Connection;
+use crate::connection::{Connection, TIME_MAX};
 use crate::error::Error;
 use crate::ids;
 
@@ -91,14 +91,14 @@ impl WorkerBuilder {
 
     /// How long handlers may go on when the worker is stopped; 25 s when not set.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
-        self.pace.shutdown_timeout = timeout;
+        self.pace.shutdown_timeout = timeout.min(TIME_MAX);
         self
     }
 
     /// How long a handler may go on after its [`Signal`](crate::Signal) told it to stop; then it is
     /// dropped at its next `await`. 5 s when not set, and never more than 1 s when the worker ends.
     pub fn abort_grace(mut self, grace: Duration) -> Self {
-        self.pace.abort_grace = grace;
+        self.pace.abort_grace = grace.min(TIME_MAX);
         self
     }
 

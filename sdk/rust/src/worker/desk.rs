@@ -23,8 +23,9 @@ use crate::record::{Record, ServerRecord};
 use crate::{leases, retry};
 
 use super::board::{Action, Board, ClaimCall, Event, Slot, Trouble};
+use super::failure::HandlerError;
 use super::handler::AnyHandler;
-use super::verdict::{Ending, Retryable, judge_panic};
+use super::verdict::{Ending, Retryable, judge, judge_panic};
 use super::{Hooks, LostJob};
 
 /// A heartbeat that is not answered within this part of a lease is sent again.
@@ -229,8 +230,7 @@ impl Desk {
             match handler {
                 // What panics before its first await does so here, in a task of its own.
                 Some(handler) => handler(job, retryable).end().await,
-                // The server gave a job of a task that was not asked for: for another worker.
-                None => Ending::Dropped,
+                None => judge(&HandlerError::from("this worker has no such task"), &*retryable),
             }
         });
         self.running.insert(slot, Running { task: task.abort_handle(), aborter });

@@ -114,7 +114,9 @@ impl Worker {
 
     /// Runs the worker until SIGTERM or SIGINT comes (unless
     /// [`handle_signals`](WorkerBuilder::handle_signals) is off) or [`Worker::stop`] is called, and
-    /// returns when it has ended. A second signal ends the process at once.
+    /// returns when it has ended. A second signal ends the process at once. Once a signal has been
+    /// listened to, it does not end the process by itself any more, so a program should end soon
+    /// after this returns.
     ///
     /// # Errors
     ///

@@ -187,6 +187,30 @@ pub(crate) async fn joined_creates() {
     assert_eq!(proxy.under_way_max(), 1);
 }
 
+/// Callers who give up take nothing with them, not even their own job.
+#[tokio::test]
+async fn a_dropped_create_leaves_the_others_alone() {
+    let server = Server::start();
+    let halyard = server.client();
+    let calls: Vec<_> = (0..20)
+        .map(|number| {
+            let halyard = halyard.clone();
+            let job = NewJob::new("t").payload(&number);
+            tokio::spawn(async move { halyard.jobs().create(job).await })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    for (number, call) in calls.into_iter().enumerate() {
+        if number % 2 == 0 {
+            call.abort();
+        } else {
+            call.await.expect("no panic").expect("created");
+        }
+    }
+    let queued = halyard.queues().get("default").await.expect("the queue").counts.queued;
+    assert_eq!(queued, 20);
+}
+
 pub(crate) async fn joined_create_refused() {
     let server = Server::start();
     let halyard = server.client();

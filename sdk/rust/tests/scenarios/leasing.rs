@@ -135,6 +135,33 @@ pub(crate) async fn blocked_handler() {
     other.stop().await;
 }
 
+pub(crate) async fn poison() {
+    let server = Server::start();
+    let halyard = server.client();
+    let directory = tempfile::tempdir().expect("a directory");
+    let go = directory.path().join("go");
+    let job = |kills: bool| {
+        let job = NewJob::new("t").queue("q").payload(&kills).backoff(NO_BACKOFF);
+        if kills { job.max_crashes(2) } else { job }
+    };
+    let mut ids = Vec::new();
+    for job in halyard.jobs().create_batch([job(true), job(false)]).await {
+        ids.push(job.expect("created").id);
+    }
+    let mut process = Process::start(&server, "poison", &go);
+    process.says("running", 2).await;
+    std::fs::write(&go, "").expect("a file");
+    for _ in 0..2 {
+        assert!(!process.ended().await.success());
+        process = Process::start(&server, "poison", &go);
+    }
+    let killer = halyard.jobs().wait(&ids[0], PATIENCE).await.expect("the job");
+    assert_eq!((killer.state, killer.starts, killer.crashes), (State::Failed, 2, 2));
+    assert_eq!(killer.error.map(|error| error.kind.as_str()), Some("lost"));
+    let other = halyard.jobs().wait(&ids[1], PATIENCE).await.expect("the job");
+    assert_eq!((other.state, result(&other)), (State::Completed, Some(r#""unharmed""#)));
+}
+
 pub(crate) async fn restart() {
     let mut server = Server::start();
     let halyard = server.client();

@@ -120,6 +120,7 @@ async fn play(role: String, job: Job) -> HandlerResult<String> {
             Ok("slept".to_owned())
         }
         "late" => come_late(job).await,
+        "poison" => poison(job).await,
         other => Err(HandlerError::from(format!("no such role: {other}"))),
     }
 }
@@ -143,6 +144,22 @@ async fn close_month(job: Job) -> HandlerResult<String> {
     }
     job.checkpoint("c").await?;
     Ok(value.to_string())
+}
+
+/// Ends the process when its payload says so; a neighbour waits for that, once.
+async fn poison(job: Job) -> HandlerResult<String> {
+    say("running");
+    if job.payload()? {
+        let go = std::env::var(GO).unwrap_or_default();
+        while !Path::new(&go).exists() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        std::process::abort();
+    }
+    if job.start() == 1 {
+        std::future::pending::<()>().await;
+    }
+    Ok("unharmed".to_owned())
 }
 
 /// Writes a checkpoint when it is told to go on, which is after its lease.

@@ -118,7 +118,7 @@ pub(crate) async fn small_claims() {
     assert_eq!((counts.running, most.load(Ordering::SeqCst)), (0, 2));
     for job in jobs {
         let job = halyard.jobs().get(&job.expect("created").id).await.expect("the job");
-        assert_eq!(job.starts, 1);
+        assert_eq!((job.starts, job.rejected), (1, 0));
     }
     work.stop().await;
 }

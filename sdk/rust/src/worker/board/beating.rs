@@ -19,7 +19,7 @@ const PAUSE_REFUSED: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Beating {
-    interval: Duration,
+    pub(super) interval: Duration,
     /// When the worker began, before everything else.
     began: Instant,
     /// The starts in the heartbeat under way.
@@ -52,8 +52,13 @@ impl Beating {
         if self.due(held, draining).is_none_or(|due| now < due) {
             return None;
         }
-        let renewable = held.iter().filter(|(_, held)| held.is_renewable()).take(LEASES_MAX);
-        let (slots, leases) = renewable
+        // Those that are due soon go along; jobs that have just begun do not need it.
+        let soon = now + self.interval / 2;
+        let is_due = |held: &Held| held.renew_at(self.interval).is_some_and(|at| at <= soon);
+        let (slots, leases) = held
+            .iter()
+            .filter(|(_, held)| is_due(held))
+            .take(LEASES_MAX)
             .map(|(slot, held)| {
                 (*slot, HeldLease { id: held.id.clone(), token: held.token.clone() })
             })
@@ -69,11 +74,10 @@ impl Beating {
         if self.under_way.is_some() {
             return None;
         }
-        let renewable = held.values().filter(|held| held.is_renewable());
         let due = if draining && !self.draining_told {
             Some(self.began)
         } else {
-            renewable.map(|held| held.renewed + self.interval).min()
+            held.values().filter_map(|held| held.renew_at(self.interval)).min()
         };
         due.map(|due| self.not_before.map_or(due, |at| due.max(at)))
     }

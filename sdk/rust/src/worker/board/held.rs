@@ -10,6 +10,13 @@ use crate::worker::verdict::Ending;
 
 use super::Action;
 
+/// The least time between a claim and the first heartbeat for it.
+const RENEW_AFTER: Duration = Duration::from_secs(1);
+/// A report that is not answered within this time may find its lease gone.
+const REPORT_PATIENCE: Duration = Duration::from_secs(1);
+/// Longer times than this are cut; a job may take a day.
+const TIME_MAX: Duration = Duration::from_secs(30 * 86_400);
+
 /// A start that the worker holds.
 #[derive(Debug)]
 pub(super) struct Held {
@@ -29,6 +36,8 @@ pub(super) struct Held {
     drop_at: Option<Instant>,
     /// Whether the token is known to be dead, so that nothing can be reported any more.
     dead: bool,
+    /// When its handler ended.
+    ended: Option<Instant>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,20 +48,28 @@ enum Stage {
 
 impl Held {
     /// A start that was answered, at `received`, to a claim sent at `sent`.
-    pub(super) fn new(job: &ClaimedJob, sent: Instant, received: Instant) -> Self {
+    pub(super) fn new(
+        job: &ClaimedJob,
+        sent: Instant,
+        received: Instant,
+        interval: Duration,
+    ) -> Self {
         let begins = begins(job, sent, received);
+        // After a long wait the lease is renewed soon, which tells for certain when it ends; but
+        // not at once, for most jobs are shorter than that.
+        let soon = (received + RENEW_AFTER).checked_sub(interval);
         Self {
             id: job.id.clone(),
             task: job.task.clone(),
             token: job.lease.token.clone(),
             expires: after(begins, job.lease.expires_in_ms),
-            // After a long wait the lease is renewed soon, which tells for certain when it ends.
-            renewed: sent,
+            renewed: soon.map_or(sent, |soon| soon.max(sent)),
             deadline: after(begins, job.lease.deadline_in_ms),
             stage: Stage::Running,
             aborted: None,
             drop_at: None,
             dead: false,
+            ended: None,
         }
     }
 
@@ -61,13 +78,16 @@ impl Held {
     }
 
     /// The handler has ended and its report is under way.
-    pub(super) fn reporting(self) -> Self {
-        Self { stage: Stage::Reporting, drop_at: None, ..self }
+    pub(super) fn reporting(self, now: Instant) -> Self {
+        Self { stage: Stage::Reporting, drop_at: None, ended: Some(now), ..self }
     }
 
-    /// Whether a heartbeat may still renew its lease.
-    pub(super) fn is_renewable(&self) -> bool {
-        !self.dead
+    /// When its lease is to be renewed, a whole `interval` after the last time; `None` when that is
+    /// of no use. A report that is under way ends the lease: only one that is not taken keeps it.
+    pub(super) fn renew_at(&self, interval: Duration) -> Option<Instant> {
+        let regular = self.renewed + interval;
+        let at = self.ended.map_or(regular, |ended| regular.max(ended + REPORT_PATIENCE));
+        (!self.dead).then_some(at)
     }
 
     /// The lease ends `ms` after a heartbeat that was sent at `sent`; never earlier than before.
@@ -123,6 +143,11 @@ impl Held {
         }
     }
 
+    /// Whether its handler was dropped by somebody else: the program's runtime has ended.
+    pub(super) fn is_forsaken(&self, ending: &Ending) -> bool {
+        self.aborted.is_none() && matches!(ending, Ending::Dropped)
+    }
+
     /// What to report when the handler ended like this; nothing when nobody would take it.
     pub(super) fn report(&self, ending: Ending) -> Option<Report> {
         if self.dead {
@@ -171,7 +196,7 @@ fn begins(job: &ClaimedJob, sent: Instant, received: Instant) -> Instant {
 }
 
 fn after(start: Instant, ms: i64) -> Instant {
-    start + Duration::from_millis(u64::try_from(ms).unwrap_or_default())
+    start + Duration::from_millis(u64::try_from(ms).unwrap_or_default()).min(TIME_MAX)
 }
 
 fn ms(duration: Duration) -> i64 {
@@ -204,10 +229,10 @@ mod tests {
             job.lease.deadline = Timestamp::from_ms(1_021_000);
             job.lease.deadline_in_ms = deadline_in_ms;
             job.lease.expires_in_ms = expires_in_ms;
-            let held = Held::new(&job, sent, received);
+            let held = Held::new(&job, sent, received, 10 * second);
             assert_eq!(held.deadline, sent + 21 * second, "{what}");
             assert_eq!(held.expires, sent + Duration::from_millis(20_500), "{what}");
-            assert_eq!(held.renewed, sent, "{what}");
+            assert_eq!(held.renew_at(10 * second), Some(received + second), "{what}");
         }
     }
 }

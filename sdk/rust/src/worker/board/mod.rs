@@ -246,13 +246,13 @@ impl Board {
         for job in jobs {
             self.slots += 1;
             let slot = self.slots;
-            let held = Held::new(&job, sent, now);
+            let held = Held::new(&job, sent, now, self.beating.interval);
             self.quiet_since = None;
             // An answer that was read long after it came, by a process that was frozen.
             let too_late = now >= held.expires.min(held.deadline);
             if self.shutdown.is_some() || too_late {
                 self.reports.push(slot, Report::released(held.id.clone(), held.token.clone()));
-                self.held.insert(slot, held.reporting());
+                self.held.insert(slot, held.reporting(now));
                 continue;
             }
             let (job, ends) = (Box::new(job), held.deadline);
@@ -321,9 +321,12 @@ impl Board {
             self.held.insert(slot, held);
             return;
         }
+        if held.is_forsaken(&ending) {
+            self.stop(now);
+        }
         if let Some(report) = held.report(ending) {
             self.reports.push(slot, report);
-            self.held.insert(slot, held.reporting());
+            self.held.insert(slot, held.reporting(now));
         }
         self.grow_quiet(now);
     }

@@ -81,7 +81,7 @@ impl Board {
                     Phase::Aborted
                 }
                 Phase::Aborted => {
-                    self.abandon_all();
+                    self.abandon_all(now);
                     Phase::Abandoned
                 }
                 Phase::Abandoned => Phase::Done,
@@ -110,13 +110,13 @@ impl Board {
 
     /// Gives back what still runs. Code that blocks its thread cannot be dropped; its lease is not
     /// ours any more, so that whatever it returns is never reported.
-    fn abandon_all(&mut self) {
+    fn abandon_all(&mut self, now: Instant) {
         for slot in self.running() {
             self.actions.push(Action::Drop { slot });
             let Some(held) = self.held.remove(&slot) else { continue };
             if let Some(report) = held.report(Ending::Dropped) {
                 self.reports.push(slot, report);
-                self.held.insert(slot, held.reporting());
+                self.held.insert(slot, held.reporting(now));
             }
         }
     }

@@ -90,11 +90,36 @@ fn leases_are_renewed_together() {
     assert!(course.pass(SECOND).is_empty(), "one heartbeat at a time");
     course.beaten(&[(HeartbeatStatus::Ok, false); 2]);
     assert_eq!(course.pass(Duration::from_secs(9)), ["beat job_1 job_2 job_3"]);
-    course.ended(2, done());
-    course.poll();
     course.beaten(&[(HeartbeatStatus::Ok, false); 3]);
-    let next = course.pass(Duration::from_secs(10));
-    assert_eq!(next, ["beat job_1 job_2 job_3"], "also what is being reported");
+    course.pass(Duration::from_secs(4));
+    course.ended(3, done());
+    assert_eq!(course.poll(), ["claim 1 for 20s as wrk_1:3", "report job_3=completed"]);
+    course.pass(Duration::from_secs(2));
+    course.claimed(3, 1);
+    course.poll();
+    let next = course.pass(Duration::from_secs(4));
+    assert_eq!(next, ["beat job_1 job_2 job_3"], "also a report that nobody takes, not a new job");
+}
+
+#[test]
+fn a_report_under_way_is_not_crossed_by_a_heartbeat() {
+    let mut course = Course::running(1, 1);
+    course.pass(Duration::from_millis(9_999));
+    course.ended(1, done());
+    course.poll();
+    assert!(course.pass(Duration::from_millis(500)).is_empty());
+    assert_eq!(course.pass(Duration::from_millis(500)), ["beat job_1"], "it is not answered");
+}
+
+#[test]
+fn a_worker_whose_runtime_is_gone_ends() {
+    let mut course = Course::running(2, 2);
+    course.poll();
+    course.ended(1, Ending::Dropped);
+    course.ended(2, Ending::Dropped);
+    let done = course.poll();
+    assert!(done.contains(&"report job_1=released job_2=released".to_owned()), "{done:?}");
+    assert!(!done.iter().any(|word| word.starts_with("claim")), "{done:?}");
 }
 
 #[test]
@@ -224,8 +249,8 @@ fn a_server_that_is_away_does_not_hold_up_the_end() {
 fn handlers_get_their_time_when_the_worker_ends() {
     let mut course = Course::running(2, 2);
     course.handle(Event::Stop);
-    assert_eq!(course.poll(), ["beat job_1 job_2 draining"]);
-    course.beaten(&[(HeartbeatStatus::Ok, false); 2]);
+    assert_eq!(course.poll(), ["beat draining"]);
+    course.beaten(&[]);
     course.ended(1, done());
     assert_eq!(course.poll(), ["report job_1=completed"]);
     course.reported(&[FinishStatus::Ok]);
