@@ -39,12 +39,14 @@ test: export HALYARD_BIN = $(BINARY)
 test:
 	$(BEGIN)
 	$(SETUP) build
+	$(SETUP) python
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(STAGE) tests cargo test --locked --workspace --exclude halyard-house --exclude halyard-tests --exclude halyard
 	$(STAGE) planted-bugs cargo test --locked -p halyard-store --features planted-bugs --test planted
 	$(STAGE) release $(BUILD)
+	$(STAGE) schemathesis scripts/schemathesis/run
 	$(STAGE) sdk-rust cargo test --locked -p halyard
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) power-cut $(END_TO_END) --test power_cut

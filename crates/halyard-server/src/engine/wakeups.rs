@@ -317,3 +317,6 @@ impl Lines {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

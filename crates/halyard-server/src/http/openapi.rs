@@ -8,11 +8,12 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 use halyard_api::problem::{PROBLEM_MEDIA_TYPE, Problem};
+use halyard_api::state::{Order, State};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{
-    Content, Header, PathItem, Ref, RefOr, Response, ResponseBuilder, SecurityRequirement, Type,
+    Content, Header, ObjectBuilder, OpenApi as Document, PathItem, Ref, RefOr, Required, Response,
+    ResponseBuilder, SecurityRequirement, Type,
 };
-use utoipa::openapi::{ObjectBuilder, OpenApi as Document};
 use utoipa::{OpenApi, ToSchema};
 
 use super::access::Access;
@@ -20,6 +21,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::refused::Refused;
 use super::routes::{ROUTES, Route};
+use super::takes::Takes;
 use super::{
     App, events, health, index, jobs, keys, metrics_page, queues, stats, tasks, version, workers,
 };
@@ -40,7 +42,7 @@ use super::{
         workers::list, tasks::list, stats::get, events::listen, metrics_page::get,
         health::alive, health::ready, version::get, get, index::get
     ),
-    components(schemas(Problem)),
+    components(schemas(Problem, Order, State)),
     tags(
         (name = "producers", description = "Create jobs, and act on them."),
         (name = "workers", description = "Claim jobs and report on them."),
@@ -103,6 +105,11 @@ fn describe(route: &Route, item: &mut PathItem) {
     if let Access::Role(_) = route.access {
         let needs: [String; 0] = [];
         operation.security = Some(vec![SecurityRequirement::new("key", needs)]);
+    }
+    if let (Takes::Optional(_), Some(RefOr::T(body))) =
+        (route.takes, operation.request_body.as_mut())
+    {
+        body.required = Some(Required::False);
     }
     for response in operation.responses.responses.values_mut() {
         if let RefOr::T(response) = response {

@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn ids_have_the_form_of_a_typeid() {
         let id = RequestId::make(1_764_403_200_000, 0);
-        assert_eq!(id.as_str(), "req_01kb6vnfr0e008000000000000");
+        assert_eq!(id.as_str(), "req_01kb7a0g00e008000000000000");
         assert_ne!(id, RequestId::make(1_764_403_200_000, 1));
     }
 }

@@ -36,9 +36,6 @@ pub fn one(sent: Received<'_>, key_ttl_ms: i64, now: i64) -> Result<NewJob, Refu
 pub fn many(sent: batch::Received<'_>, key_ttl_ms: i64, now: i64) -> Result<Vec<NewJob>, Refused> {
     let mut faults = Faults::default();
     let mut jobs = Vec::with_capacity(sent.jobs.len());
-    if sent.jobs.is_empty() {
-        faults.push(Code::InvalidField, "/jobs", "jobs must have at least one element");
-    }
     for (index, item) in sent.jobs.into_iter().enumerate() {
         faults.next_item();
         match admit(item, key_ttl_ms, now) {

@@ -114,9 +114,6 @@ fn field(pointer: &str, message: String) -> Problem {
 /// Everything that is wrong with the request.
 pub fn bulk(sent: &bulk::Received<'_>) -> Result<Bulk, Refused> {
     let mut faults = Faults::default();
-    if sent.ids.is_empty() {
-        faults.push(Code::InvalidField, "/ids", "ids must have at least one element");
-    }
     let targets = sent
         .ids
         .iter()

@@ -160,9 +160,6 @@ pub fn renewed(beats: &Beats, ids: Vec<String>) -> HeartbeatAnswer {
 /// Everything that is wrong with them.
 pub fn finish(sent: finish::Received<'_>) -> Result<(Vec<Outcome>, Vec<String>), Refused> {
     let mut faults = Faults::default();
-    if sent.outcomes.is_empty() {
-        faults.push(Code::InvalidField, "/outcomes", "outcomes must have at least one element");
-    }
     let mut ids = Vec::with_capacity(sent.outcomes.len());
     let mut outcomes = Vec::with_capacity(sent.outcomes.len());
     for (index, sent) in sent.outcomes.into_iter().enumerate() {

@@ -18,7 +18,7 @@ use crate::http::refused::Refused;
         ("id" = String, Path, description = "The job."),
         ("Idempotency-Key" = Option<String>, Header,
             description = "Makes the call repeatable; kept for 24 h.")),
-    request_body = Option<Retry>,
+    request_body = Retry,
     responses((status = 200, body = RetriedJob, description = "The job in its new life.",
         headers(("Idempotent-Replayed" = String))))
 )]

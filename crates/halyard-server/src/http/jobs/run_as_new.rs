@@ -20,7 +20,7 @@ use crate::http::refused::Refused;
         ("id" = String, Path, description = "The job."),
         ("Idempotency-Key" = Option<String>, Header,
             description = "Makes the call repeatable; kept for 24 h.")),
-    request_body = Option<RunAsNew>,
+    request_body = RunAsNew,
     responses(
         (status = 201, body = Job, description = "The new job.",
             headers(("Location" = String), ("Idempotent-Replayed" = String))),

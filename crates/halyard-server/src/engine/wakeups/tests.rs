@@ -1,0 +1,191 @@
+//! Who is woken by what, without a store: a test plays the claims.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use halyard_core::id::JobId;
+use halyard_core::job::{Name, State};
+use halyard_store::verbs::Change;
+
+use super::{Waiter, Wake, Wakeups, Wants};
+
+fn queued(number: u128, queue: &str, task: &str) -> Change {
+    let (queue, task) = (Name::from(queue), Name::from(task));
+    Change { id: JobId(number), task, queue, state: Some(State::Queued), life: 1, attempt: 0 }
+}
+
+fn taken(number: u128) -> Change {
+    Change { state: Some(State::Running), ..queued(number, "q", "t") }
+}
+
+fn join(wakeups: &Arc<Wakeups>, queue: &str, tasks: Option<&[&str]>, max: usize) -> Waiter {
+    let tasks = tasks.map(|tasks| tasks.iter().copied().map(Name::from).collect::<Vec<_>>());
+    wakeups.join(Wants::new(&[Name::from(queue)], tasks.as_deref()), max)
+}
+
+/// A claim that was woken stands in line again and asks the store; this is its wake.
+fn wake(waiter: &mut Waiter) -> Option<Wake> {
+    let wake = waiter.woken().now_or_never();
+    if wake.is_some() {
+        waiter.rejoin();
+    }
+    wake
+}
+
+#[test]
+fn a_job_wakes_the_first_claim_that_may_take_it() {
+    let wakeups = Arc::new(Wakeups::default());
+    let mut other_queue = join(&wakeups, "p", None, 1);
+    let mut other_task = join(&wakeups, "q", Some(&["u"]), 1);
+    let mut first = join(&wakeups, "q", None, 1);
+    let mut second = join(&wakeups, "q", Some(&["t"]), 1);
+    wakeups.hear(&[queued(1, "q", "t")]);
+    assert!(wake(&mut first).is_some());
+    for waiter in [&mut other_queue, &mut other_task, &mut second] {
+        assert!(wake(waiter).is_none());
+    }
+    wakeups.hear(&[queued(2, "q", "u")]);
+    assert!(wake(&mut other_task).is_some(), "it joined before the other two");
+}
+
+#[test]
+fn one_claim_takes_as_many_hints_as_it_may_take_jobs() {
+    let wakeups = Arc::new(Wakeups::default());
+    let mut waiters: Vec<Waiter> = (0..3).map(|_| join(&wakeups, "q", None, 2)).collect();
+    wakeups.hear(&[queued(1, "q", "t"), queued(2, "q", "t"), queued(3, "q", "t")]);
+    let woken: Vec<bool> = waiters.iter_mut().map(|waiter| wake(waiter).is_some()).collect();
+    assert_eq!(woken, [true, true, false]);
+}
+
+#[test]
+fn a_hint_that_was_not_taken_is_passed_on_and_visits_nobody_twice() {
+    let wakeups = Arc::new(Wakeups::default());
+    let mut first = join(&wakeups, "q", None, 1);
+    let mut second = join(&wakeups, "q", None, 1);
+    wakeups.hear(&[queued(1, "q", "t")]);
+    let hint = wake(&mut first).unwrap();
+    let mut later = join(&wakeups, "q", None, 1);
+    first.settle(hint, std::iter::empty());
+    let hint = wake(&mut second).unwrap();
+    second.settle(hint, std::iter::empty());
+    assert!(wake(&mut first).is_none(), "it was asked already");
+    assert!(wake(&mut later).is_none(), "it asked the store by itself when it joined");
+}
+
+#[test]
+fn a_hint_ends_when_the_job_is_taken() {
+    let wakeups = Arc::new(Wakeups::default());
+    let mut first = join(&wakeups, "q", None, 1);
+    let mut second = join(&wakeups, "q", None, 1);
+    wakeups.hear(&[queued(1, "q", "t")]);
+    let hint = wake(&mut first).unwrap();
+    wakeups.hear(&[taken(1)]);
+    first.settle(hint, std::iter::empty());
+    assert!(wake(&mut second).is_none(), "a faster worker has it");
+}
+
+#[test]
+fn a_claim_that_took_another_job_passes_its_hint_on() {
+    let wakeups = Arc::new(Wakeups::default());
+    let mut first = join(&wakeups, "q", None, 1);
+    let mut second = join(&wakeups, "q", None, 1);
+    wakeups.hear(&[queued(1, "q", "t")]);
+    let hint = wake(&mut first).unwrap();
+    first.settle(hint, [JobId(9)].into_iter());
+    assert!(wake(&mut second).is_some());
+}
+
+#[test]
+fn a_claim_that_is_gone_passes_its_hint_on() {
+    let wakeups = Arc::new(Wakeups::default());
+    let first = join(&wakeups, "q", None, 1);
+    let mut second = join(&wakeups, "q", None, 1);
+    wakeups.hear(&[queued(1, "q", "t")]);
+    drop(first);
+    assert!(wake(&mut second).is_some());
+    drop(second);
+    assert_eq!(wakeups.waiting(), 0);
+}
+
+#[test]
+fn the_base_poll_wakes_one_claim_of_each_line_and_goes_on_while_there_is_work() {
+    let wakeups = Arc::new(Wakeups::default());
+    let mut first = join(&wakeups, "q", None, 1);
+    let mut second = join(&wakeups, "q", None, 1);
+    let mut other_line = join(&wakeups, "q", Some(&["t"]), 1);
+    let mut other_queue = join(&wakeups, "p", None, 1);
+    wakeups.poke(&[Name::from("q")]);
+    let found = wake(&mut first).unwrap();
+    assert!(wake(&mut second).is_none());
+    assert!(wake(&mut other_line).is_some());
+    assert!(wake(&mut other_queue).is_none());
+    first.settle(found, [JobId(1)].into_iter());
+    drop(first);
+    assert!(wake(&mut second).is_some(), "there was work, so there may be more");
+}
+
+/// Whatever happens in whatever order: as long as a job is queued and a claim that may take it
+/// waits, either a claim is woken, or the job's hint was turned down by all that were there.
+#[test]
+fn no_wake_is_lost_in_any_order() {
+    for seed in 0..2_000_u64 {
+        let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut draw = |below: usize| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            usize::try_from(random % below as u64).unwrap()
+        };
+        let wakeups = Arc::new(Wakeups::default());
+        let mut store: Vec<u128> = Vec::new();
+        let mut waiters: Vec<Waiter> = Vec::new();
+        let mut made = 0;
+        for _ in 0..40 {
+            match draw(4) {
+                0 => {
+                    made += 1;
+                    store.push(made);
+                    wakeups.hear(&[queued(made, "q", "t")]);
+                }
+                1 => {
+                    let waiter = join(&wakeups, "q", None, 1 + draw(3));
+                    if let Some(job) = store.pop() {
+                        wakeups.hear(&[taken(job)]);
+                    } else {
+                        waiters.push(waiter);
+                    }
+                }
+                2 if !waiters.is_empty() => drop(waiters.swap_remove(draw(waiters.len()))),
+                _ if !waiters.is_empty() => {
+                    let index = draw(waiters.len());
+                    claim_if_woken(&wakeups, &mut store, &mut waiters, index);
+                }
+                _ => {}
+            }
+        }
+        for _ in 0..waiters.len() * 2 {
+            for index in (0..waiters.len()).rev() {
+                claim_if_woken(&wakeups, &mut store, &mut waiters, index);
+            }
+        }
+        assert!(store.is_empty() || waiters.is_empty(), "seed {seed}: {store:?} is left");
+    }
+}
+
+fn claim_if_woken(
+    wakeups: &Arc<Wakeups>,
+    store: &mut Vec<u128>,
+    waiters: &mut Vec<Waiter>,
+    index: usize,
+) {
+    let Some(waiter) = waiters.get_mut(index) else { return };
+    let Some(hint) = wake(waiter) else { return };
+    let job = store.pop();
+    waiter.settle(hint, job.map(JobId).into_iter());
+    if let Some(job) = job {
+        drop(waiters.swap_remove(index));
+        wakeups.hear(&[taken(job)]);
+    }
+}

@@ -1,0 +1,94 @@
+//! `halyard serve` as a process: what it refuses to start with, and what it says.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// The binary without the tester's own settings, on a directory of its own.
+fn serve(directory: &TempDir, environment: &[(&str, &str)], arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_halyard"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("HALYARD_") {
+            command.env_remove(name);
+        }
+    }
+    command.arg("serve").args(arguments).envs(environment.iter().copied());
+    command.env("HALYARD_DATA_DIR", directory.path().join("data"));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+#[track_caller]
+fn check(environment: &[(&str, &str)], arguments: &[&str], words: &[&str]) {
+    let directory = TempDir::new().unwrap();
+    let Output { status, stdout, stderr } =
+        serve(&directory, environment, arguments).output().expect("the binary runs");
+    let said = String::from_utf8_lossy(&stderr);
+    assert!(!status.success(), "it started: {said}");
+    assert!(stdout.is_empty());
+    for word in words {
+        assert!(said.contains(word), "{word:?} is not in: {said}");
+    }
+    assert!(!directory.path().join("data").exists(), "a refused start makes no directory");
+}
+
+#[test]
+fn starts_that_are_refused() {
+    let open = ["--listen", "0.0.0.0:7373"];
+    let mend = ["halyard serve --listen 127.0.0.1:7373", "--api-key-file halyard.key"];
+    check(
+        &[],
+        &open,
+        &[&["refusing to listen on 0.0.0.0:7373", "without an API key"], &mend[..]].concat(),
+    );
+    check(&[("HALYARD_LISTEN", "[::]:1")], &[], &["refusing to listen on [::]:1"]);
+    let url = [("HALYARD_DATABASE_URL", "postgres://user:secret@db/jobs")];
+    check(&url, &[], &["PostgreSQL", "this version cannot"]);
+    check(&[("HALYARD_DATABASE_URL", "mysql://db")], &[], &["postgres://"]);
+    check(&[("HALYARD_API_KEY", "")], &[], &["API key must be visible ASCII"]);
+    check(&[("HALYARD_API_KEY", "two words")], &[], &["API key must be visible ASCII"]);
+    check(&[("HALYARD_API_KEY_FILE", "/none/key")], &[], &["/none/key"]);
+    let both = [("HALYARD_API_KEY", "a"), ("HALYARD_API_KEY_FILE", "b")];
+    check(&both, &[], &["cannot be used with"]);
+    check(&[("HALYARD_LOG", "a=b=c")], &[], &["HALYARD_LOG", "a=b=c"]);
+    check(&[("HALYARD_RETENTION_COMPLETED_MS", "999")], &[], &["999", "1000.."]);
+    check(&[], &["--idempotency-ttl-ms", "0"], &["--idempotency-ttl-ms"]);
+    check(&[], &["--listen", "localhost"], &["--listen"]);
+    check(&[("HALYARD_READ_ONLY", "maybe")], &[], &["maybe"]);
+}
+
+#[test]
+fn a_secret_is_not_repeated() {
+    let directory = TempDir::new().unwrap();
+    let secret = [("HALYARD_DATABASE_URL", "postgres://user:hunter2@db/jobs")];
+    let refused = serve(&directory, &secret, &[]).output().unwrap();
+    assert!(!String::from_utf8_lossy(&refused.stderr).contains("hunter2"));
+    let help = serve(&directory, &[("HALYARD_API_KEY", "hunter2")], &["--help"]).output().unwrap();
+    let help = String::from_utf8_lossy(&help.stdout);
+    assert!(help.contains("HALYARD_API_KEY") && !help.contains("hunter2"), "{help}");
+}
+
+#[test]
+fn a_flag_wins_over_its_variable_and_the_first_line_names_the_address() {
+    let directory = TempDir::new().unwrap();
+    let environment = [("HALYARD_LISTEN", "192.0.2.1:1"), ("HALYARD_LOG", "debug")];
+    let mut server = serve(&directory, &environment, &["--listen", "127.0.0.1:0"]).spawn().unwrap();
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    let mut first = String::new();
+    out.read_line(&mut first).unwrap();
+    let address = first.trim().strip_prefix("listening on http://127.0.0.1:");
+    assert!(address.is_some_and(|port| port.parse::<u16>().is_ok()), "{first:?}");
+
+    let second = serve(&directory, &environment, &["--listen", "127.0.0.1:0"]).output().unwrap();
+    assert!(!second.status.success(), "two servers on one directory");
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let mut log = String::new();
+    server.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    for line in log.lines() {
+        assert!(line.starts_with('{') && line.ends_with('}'), "no JSON: {line}");
+    }
+}
