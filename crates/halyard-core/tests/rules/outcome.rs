@@ -128,6 +128,8 @@ fn the_wait_until_the_next_attempt() {
     // A floor: never earlier than asked, jitter only adds, the backoff's own base still counts.
     check_wait(1, 0.2, 0.0, failed_until(3_000), 3_000, RetryAfter);
     check_wait(1, 0.5, 0.5, failed_until(3_000), 3_750, RetryAfter);
+    check_wait(1, 0.0, 0.5, failed_until(1_001), 1_001, RetryAfter);
+    check_wait(1, 0.0, 0.5, failed_until(1_000), 1_000, Backoff);
     check_wait(1, 0.2, 0.0, failed_until(500), 1_000, Backoff);
     check_wait(1, 0.5, 0.5, failed_until(0), 1_250, Backoff);
     check_wait(1, 0.0, 0.5, failed_until(-1), 1_000, Backoff);

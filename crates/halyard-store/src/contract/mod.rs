@@ -132,6 +132,11 @@ macro_rules! contract {
         fn random_commands() {
             $crate::contract::random::run($maker);
         }
+
+        #[test]
+        fn a_storm_of_random_commands() {
+            $crate::contract::random::storm::run($maker);
+        }
     };
 }
 

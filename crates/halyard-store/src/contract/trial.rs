@@ -234,36 +234,44 @@ impl Trial {
         self.store.prune(usize::MAX, nothing).await.unwrap();
     }
 
-    /// What is stored agrees with itself: counts with rows, rows with core's invariants.
+    /// What is stored agrees with itself.
     pub async fn assert_sound(&self) {
-        let mut counts = [0; 7];
-        let mut filter = Filter { limit: 100, ascending: true, ..Filter::default() };
-        loop {
-            let page = self.store.list(filter.clone()).await.unwrap();
-            for row in &page.jobs {
-                row.job.assert_sound();
-                counts[usize::from(row.job.state.number())] += 1;
-            }
-            filter.after = page.next;
-            if page.next.is_none() {
-                break;
-            }
-        }
-        let stats = self.store.stats().await.unwrap();
-        assert_eq!(stats.counts, counts, "counters against rows");
-        let sum = |per: &mut dyn Iterator<Item = [u64; 7]>| {
-            per.fold([0; 7], |sum: [u64; 7], each| std::array::from_fn(|i| sum[i] + each[i]))
-        };
-        let queues = self.store.queues().await.unwrap();
-        assert_eq!(sum(&mut queues.iter().map(|queue| queue.counts)), counts, "by queue");
-        let tasks = self.store.tasks().await.unwrap();
-        assert_eq!(sum(&mut tasks.iter().map(|task| task.counts)), counts, "by task");
-        let totals = stats.totals;
-        let lives = totals.created + totals.retried;
-        let ended = totals.completed + totals.failed + totals.cancelled;
-        let waiting = counts[..4].iter().sum::<u64>();
-        assert_eq!(lives, ended + waiting, "each life ends once: {totals:?}");
+        assert_sound(&*self.store).await;
     }
+}
+
+/// What is stored agrees with itself: counts with rows, rows with core's invariants.
+///
+/// # Panics
+/// When it does not.
+pub async fn assert_sound(store: &dyn Store) {
+    let mut counts = [0; 7];
+    let mut filter = Filter { limit: 100, ascending: true, ..Filter::default() };
+    loop {
+        let page = store.list(filter.clone()).await.unwrap();
+        for row in &page.jobs {
+            row.job.assert_sound();
+            counts[usize::from(row.job.state.number())] += 1;
+        }
+        filter.after = page.next;
+        if page.next.is_none() {
+            break;
+        }
+    }
+    let stats = store.stats().await.unwrap();
+    assert_eq!(stats.counts, counts, "counters against rows");
+    let sum = |per: &mut dyn Iterator<Item = [u64; 7]>| {
+        per.fold([0; 7], |sum: [u64; 7], each| std::array::from_fn(|i| sum[i] + each[i]))
+    };
+    let queues = store.queues().await.unwrap();
+    assert_eq!(sum(&mut queues.iter().map(|queue| queue.counts)), counts, "by queue");
+    let tasks = store.tasks().await.unwrap();
+    assert_eq!(sum(&mut tasks.iter().map(|task| task.counts)), counts, "by task");
+    let totals = stats.totals;
+    let lives = totals.created + totals.retried;
+    let ended = totals.completed + totals.failed + totals.cancelled;
+    let waiting = counts[..4].iter().sum::<u64>();
+    assert_eq!(lives, ended + waiting, "each life ends once: {totals:?}");
 }
 
 /// Chance that is the same in every run.

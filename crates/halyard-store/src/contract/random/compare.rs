@@ -73,9 +73,10 @@ pub(super) async fn compare(
     Ok(pair.reached)
 }
 
-type Heard = Arc<Mutex<Vec<Change>>>;
+pub(super) type Heard = Arc<Mutex<Vec<Change>>>;
 
-fn options() -> ((Options, Arc<ManualClock>), Heard) {
+/// Options for one side, with its clock and what it says of changes.
+pub(super) fn options() -> ((Options, Arc<ManualClock>), Heard) {
     let clock = Arc::new(ManualClock::at(START));
     let heard = Heard::default();
     let listener = Arc::clone(&heard);

@@ -7,6 +7,7 @@
 //! | `compare` | sequences on the model and on the store |
 //! | `audit` | what must hold of the answers, whatever the model says |
 //! | `reached` | the rare events that a long run must have seen |
+//! | [`storm`] | many sequences at once: only what must always hold is asked |
 //! | `shrink` | the shortest sequence that still shows a difference |
 //!
 //! A run is [`SEQUENCES`] seeds, more or fewer by the variable `HALYARD_SEQUENCES`. A red seed is
@@ -21,6 +22,7 @@ mod generate;
 mod kinds;
 mod reached;
 mod shrink;
+pub mod storm;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
