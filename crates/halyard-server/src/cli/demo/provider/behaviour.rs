@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::card::Decline;
+use super::witness::{Deed, Witness};
 
 /// The bearer key that a provider asks for unless told otherwise.
 pub const SECRET_KEY_DEFAULT: &str = "sk_test_halyard_demo";
@@ -16,11 +17,14 @@ pub struct Behaviours {
     pub secret_key: String,
     /// Customers by id (`cus_ada`). Each exists from the start with `tok_visa` as default source.
     pub customers: BTreeMap<String, Behaviour>,
+    /// Who is told of what it does.
+    pub witness: Option<Witness>,
 }
 
 impl Default for Behaviours {
     fn default() -> Self {
-        Self { secret_key: SECRET_KEY_DEFAULT.to_owned(), customers: BTreeMap::new() }
+        let secret_key = SECRET_KEY_DEFAULT.to_owned();
+        Self { secret_key, customers: BTreeMap::new(), witness: None }
     }
 }
 
@@ -29,6 +33,13 @@ impl Behaviours {
     #[must_use]
     pub fn customer(mut self, id: impl Into<String>, behaviour: Behaviour) -> Self {
         self.customers.insert(id.into(), behaviour);
+        self
+    }
+
+    /// Tells `told` of every answer to a call that may have an effect; see [`Witness`].
+    #[must_use]
+    pub fn witness(mut self, told: impl Fn(Deed) + Send + Sync + 'static) -> Self {
+        self.witness = Some(Witness::new(told));
         self
     }
 }
@@ -54,4 +65,6 @@ pub struct Behaviour {
     /// How long the answer is held after the charge and its record were made, in milliseconds. A
     /// repeat under the same key is replayed at once.
     pub hold_ms: u64,
+    /// How many answers are held; all when absent.
+    pub hold_first: Option<u32>,
 }

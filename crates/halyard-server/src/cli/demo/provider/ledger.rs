@@ -36,6 +36,7 @@ struct Script {
     behaviour: Behaviour,
     rate_limited: u32,
     errors: u32,
+    held: u32,
 }
 
 /// One call that may have an effect.
@@ -150,7 +151,7 @@ impl Ledger {
         self.tally.under_way += 1;
         let mut script = customer.and_then(|customer| self.scripts.get_mut(&customer));
         let breaks = script.as_mut().is_some_and(|script| script.use_error());
-        let behaviour = script.map(|script| script.behaviour.clone()).unwrap_or_default();
+        let behaviour = script.map(|script| script.use_hold()).unwrap_or_default();
         let key = call.keyed.as_ref().map(|keyed| keyed.key.clone());
         Ok(Admitted { order, key, breaks, behaviour })
     }
@@ -174,7 +175,7 @@ impl Ledger {
         if self.customers.get(customer, "customer").is_err() {
             self.customers.insert(Customer::scripted(customer, now_ms / 1_000));
         }
-        self.scripts.insert(customer.to_owned(), Script { behaviour, rate_limited: 0, errors: 0 });
+        self.scripts.insert(customer.to_owned(), Script { behaviour, ..Script::default() });
     }
 
     pub(super) fn summary(&self) -> Summary {
@@ -211,7 +212,7 @@ impl Ledger {
     }
 
     /// The existing customer that the call names, directly or by its payment intent.
-    fn customer_of(&self, call: &Call) -> Option<String> {
+    pub(super) fn customer_of(&self, call: &Call) -> Option<String> {
         let id = match &call.write {
             Write::CreateCharge | Write::CreateIntent => match call.fields.get("customer")? {
                 Field::Text(id) => id,
@@ -268,5 +269,15 @@ impl Script {
         let breaks = self.errors < self.behaviour.error_first;
         self.errors += u32::from(breaks);
         breaks
+    }
+
+    /// The behaviour towards one call: without a hold when all of those are used up.
+    fn use_hold(&mut self) -> Behaviour {
+        let mut behaviour = self.behaviour.clone();
+        if behaviour.hold_first.is_some_and(|first| self.held >= first) {
+            behaviour.hold_ms = 0;
+        }
+        self.held = self.held.saturating_add(1);
+        behaviour
     }
 }

@@ -27,7 +27,7 @@
 //! A call goes through [`wire`] (HTTP) → [`route`] (which verb) → [`ledger`] (admission, effect,
 //! record) → one file per noun: [`charge`], [`intent`], [`customer`]. They read parameters with
 //! [`form`] and [`params`], answer with [`answer`], keep objects on a [`shelf`], and [`keys`] holds
-//! the rules above.
+//! the rules above. A [`witness`] is told of every answer.
 //!
 //! To add an endpoint: a variant in [`route`], its parameters and its object in the noun's file,
 //! and a line in [`ledger`] if it has an effect.
@@ -57,6 +57,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod wire;
+mod witness;
 
 use std::io;
 use std::net::SocketAddr;
@@ -69,6 +70,7 @@ use tokio::task::JoinHandle;
 pub use behaviour::{Behaviour, Behaviours, SECRET_KEY_DEFAULT};
 pub use card::Decline;
 pub use summary::{ChargeRow, CustomerSummary, Summary};
+pub use witness::{Deed, Witness};
 
 use wire::Shop;
 

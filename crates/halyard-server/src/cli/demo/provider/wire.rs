@@ -18,6 +18,7 @@ use super::id;
 use super::keys::Keyed;
 use super::ledger::{Call, Ledger};
 use super::route::{Route, Write};
+use super::witness::Witness;
 
 const BODY_BYTES_MAX: usize = 64 * 1024;
 /// The characters of a wrong key that its refusal shows.
@@ -37,6 +38,7 @@ pub(super) struct Shop {
     pub(super) clock: Clock,
     /// A message ends the waits of the calls under way; `true` those of later calls too.
     released: watch::Sender<bool>,
+    witness: Option<Witness>,
 }
 
 impl Shop {
@@ -51,11 +53,18 @@ impl Shop {
             ledger: Mutex::new(ledger),
             clock,
             released: watch::Sender::new(false),
+            witness: behaviours.witness,
         }
     }
 
     pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, customer: Option<String>, answer: &Answer, hold_ms: u64) {
+        if let Some(witness) = &self.witness {
+            witness.tell(customer, answer, hold_ms);
+        }
     }
 
     /// Ends the waits of the calls under way.
@@ -113,11 +122,19 @@ async fn answer_to(
 async fn run(shop: Arc<Shop>, call: Call) -> Result<Answer, Answer> {
     // Listen first: who sees the call under way may release it at once.
     let mut released = shop.released.subscribe();
-    let admitted = shop.ledger().admit(&call, shop.clock.now_ms())?;
+    let customer = shop.ledger().customer_of(&call);
+    let admitted = match shop.ledger().admit(&call, shop.clock.now_ms()) {
+        Ok(admitted) => admitted,
+        Err(answer) => {
+            shop.tell(customer, &answer, 0);
+            return Err(answer);
+        }
+    };
     let (work_ms, hold_ms) = (admitted.behaviour.work_ms, admitted.behaviour.hold_ms);
     wait(&mut released, work_ms).await;
     let mut released = shop.released.subscribe();
     let answer = shop.ledger().finish(admitted, shop.clock.now_ms());
+    shop.tell(customer, &answer, hold_ms);
     wait(&mut released, hold_ms).await;
     Ok(answer)
 }

@@ -6,6 +6,7 @@
 mod keys;
 mod objects;
 mod refusals;
+mod witness;
 
 use std::net::SocketAddr;
 use std::time::Duration;
