@@ -52,6 +52,7 @@ test:
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cases $(END_TO_END) --test cases -- --test-threads 12
 	$(STAGE) kill $(END_TO_END) --test kill
+	$(STAGE) demo $(END_TO_END) --test demo
 	$(END)
 
 check:

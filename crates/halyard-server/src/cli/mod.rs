@@ -21,6 +21,11 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(Box<serve::Args>),
+    Demo(demo::Args),
+    #[command(hide = true)]
+    DemoServe(Box<serve::Args>),
+    #[command(hide = true)]
+    DemoWorker(demo::worker::Args),
     #[command(hide = true)]
     Openapi(openapi::Args),
 }
@@ -30,6 +35,9 @@ enum Command {
 pub fn run() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Serve(args) => serve::run(*args),
+        Command::Demo(args) => demo::run(args),
+        Command::DemoServe(args) => demo::serve(*args),
+        Command::DemoWorker(args) => demo::worker::run(args),
         Command::Openapi(args) => openapi::run(args),
     };
     match done {
