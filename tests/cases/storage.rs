@@ -7,7 +7,33 @@ use halyard_tests::server::{Server, Setup};
 use halyard_tests::until;
 use serde_json::{Value, json};
 
-use crate::acting::{claim, claim_one, completed, create, finish_ok, id, job, list};
+use crate::acting::{
+    checkpoint, claim, claim_one, completed, create, finish_ok, id, job, list, no_backoff,
+};
+
+/// Case 19 · Leased row without a usable expiry
+#[test]
+fn case_19_leased_row_without_a_usable_expiry() {
+    let mut server = Server::start();
+    let mut client = server.client();
+    let made = id(&create(&mut client, &json!({"task": "t", "backoff": no_backoff()})));
+    claim_one(&mut client, &json!({"lease_ms": 5000}));
+    server.kill();
+    let meddle = |sql: &str| database(&server).execute_batch(sql);
+    for refused in ["expires_at = NULL", "deadline = NULL", "token = NULL"] {
+        let error = meddle(&format!("UPDATE jobs SET {refused}")).unwrap_err().to_string();
+        assert!(error.contains("CHECK constraint failed"), "{refused}: {error}");
+    }
+    // The year 9999: a start of the server mends it.
+    meddle("UPDATE jobs SET expires_at = 253402300799999, deadline = 253402300799999").unwrap();
+    server.restart();
+    let again = claim_one(&mut server.client(), &json!({}));
+    assert_eq!((&again.job["id"], &again.job["starts"]), (&json!(made), &json!(2)));
+}
+
+fn database(server: &Server) -> rusqlite::Connection {
+    rusqlite::Connection::open(server.directory().path().join("halyard.sqlite3")).unwrap()
+}
 
 /// Case 57 · SQLite read-then-write upgrade
 #[test]
@@ -54,6 +80,60 @@ fn case_57_sqlite_read_then_write_upgrade() {
         over.store(true, Ordering::SeqCst);
     });
     assert!(calls.into_inner() > 200, "hardly anything happened");
+}
+
+/// Case 58 · Numbers past 2^31 and 2^53
+#[test]
+fn case_58_numbers_past_2_31_and_2_53() {
+    let mut server = Server::start();
+    let mut client = server.client();
+    let new = json!({"task": "t", "backoff": no_backoff(), "idempotency_key": "k"});
+    let first = id(&create(&mut client, &new));
+    assert!(server.stop().success());
+    // Places just below 2^53, starts just below 2^31, totals just below both.
+    database(&server)
+        .execute_batch(
+            "UPDATE bodies SET seq = 9007199254740982; UPDATE keys SET seq = 9007199254740982;
+             UPDATE jobs SET seq = 9007199254740982, starts = 2147483640;
+             UPDATE totals SET created = 9007199254740982, completed = 2147483640;",
+        )
+        .unwrap();
+    server.restart();
+    let mut client = server.client();
+    for n in 1..=10 {
+        let lease = claim_one(&mut client, &json!({}));
+        assert_eq!(lease.job["starts"], 2_147_483_640_u64 + n);
+        checkpoint(&mut client, &lease, &format!("{n}"), &json!(9_007_199_254_740_993_u64));
+        finish_ok(&mut client, &lease, &json!({"outcome": "released"}));
+    }
+    assert_eq!(client.post("/v1/jobs", &new).expect(200)["id"], first.as_str());
+    let kept = job(&mut client, &first);
+    assert_eq!(kept["attempts"][0]["start"], 2_147_483_650_u64);
+    assert_eq!(kept["checkpoints"][9]["start"], 2_147_483_650_u64);
+    assert_eq!(kept["checkpoints"][0]["value"], 9_007_199_254_740_993_u64);
+    for n in 0..20 {
+        create(&mut client, &json!({"task": "u", "payload": n}));
+    }
+    for lease in claim(&mut client, &json!({"max": 100})) {
+        finish_ok(&mut client, &lease, &completed(json!(null)));
+    }
+    // Pages go on past 2^53 without a row lost or told twice.
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = client.get(&format!("/v1/jobs?limit=3{cursor}")).expect(200);
+        seen.extend(page["data"].as_array().unwrap().iter().map(id));
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    let one_each: std::collections::BTreeSet<&String> = seen.iter().collect();
+    assert_eq!((seen.len(), one_each.len()), (21, 21));
+    let totals = client.get("/v1/stats").expect(200)["totals"].clone();
+    assert_eq!(totals["created"], 9_007_199_254_740_982_u64 + 20);
+    assert_eq!(totals["completed"], 2_147_483_640_u64 + 21);
+    assert!(server.stop().success());
 }
 
 /// Case 61 · Retention of millions while stopping
