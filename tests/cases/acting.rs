@@ -34,6 +34,14 @@ pub(crate) fn pass(time: Duration) {
     until("time to pass", || (Instant::now() > end).then_some(()));
 }
 
+/// Waits a moment too short for a sleep: less than a few milliseconds.
+pub(crate) fn spin(time: Duration) {
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        std::hint::spin_loop();
+    }
+}
+
 /// Makes a job; it must be new.
 #[track_caller]
 pub(crate) fn create(client: &mut Client, body: &Value) -> Value {

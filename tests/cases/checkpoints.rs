@@ -83,6 +83,13 @@ fn awkward() -> String {
     )
 }
 
+/// What stands between this and the next quote. The answers of this test hold numbers that the
+/// test's own JSON reader refuses.
+fn text_after(text: &str, before: &str) -> String {
+    let rest = text.split(before).nth(1).unwrap_or_else(|| panic!("no {before} in {text}"));
+    rest.split('"').next().unwrap_or_default().to_owned()
+}
+
 /// Case 41 · Values survive the round trip
 #[test]
 fn case_41_values_survive_the_round_trip() {
@@ -92,21 +99,21 @@ fn case_41_values_survive_the_round_trip() {
     let create = format!(r#"{{"task":"t","payload":{value}}}"#);
     let made = client.call_raw("POST", "/v1/jobs", Some(create.as_bytes()));
     assert!(made.text().contains(&value), "the answer to create");
-    let made = id(&made.expect(201));
+    assert_eq!(made.status, 201);
+    let made = text_after(&made.text(), r#""id":""#);
     let claim = crate::acting::claim_body(&json!({}));
     let claimed = client.post("/v1/jobs/claim", &claim);
     assert!(claimed.text().contains(&value), "the answer to claim");
-    let lease = crate::acting::claimed(claimed).remove(0);
+    let token = text_after(&claimed.text(), r#""token":""#);
 
-    let body = format!(r#"{{"token":"{}","name":"n","value":{value}}}"#, lease.token);
+    let body = format!(r#"{{"token":"{}","name":"n","value":{value}}}"#, token);
     let path = format!("/v1/jobs/{made}/checkpoints");
     let told = client.call_raw("POST", &path, Some(body.as_bytes()));
     assert!(told.text().contains(&value), "the answer to a checkpoint");
-    told.expect(201);
-    let body = format!(
-        r#"{{"outcomes":[{{"id":"{made}","token":"{}","outcome":"completed","result":{value}}}]}}"#,
-        lease.token
-    );
+    assert_eq!(told.status, 201);
+    let report =
+        format!(r#"{{"id":"{made}","token":"{token}","outcome":"completed","result":{value}}}"#);
+    let body = format!(r#"{{"outcomes":[{report}]}}"#);
     client.call_raw("POST", "/v1/jobs/finish", Some(body.as_bytes())).expect(200);
     let all = client.get(&format!("/v1/jobs/{made}")).text();
     assert_eq!(all.matches(&value).count(), 3, "payload, result and checkpoint as they came");

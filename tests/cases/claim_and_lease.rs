@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::acting::{
     Claimed, act, beat, checkpoint, claim, claim_body, claim_one, completed, create, essence,
-    failed, finish, finish_ok, id, job, list, no_backoff,
+    failed, finish, finish_ok, id, job, list, no_backoff, spin,
 };
 
 /// Case 12 · Worker frozen past its lease
@@ -144,8 +144,7 @@ fn case_17_poll_client_vanishes_as_the_claim_commits() {
         let new =
             json!({"task": "t", "backoff": no_backoff(), "max_attempts": 100, "max_crashes": 100});
         made.push(id(&create(&mut client, &new)));
-        let cut = Instant::now() + Duration::from_micros(chance.random_range(0..3000));
-        until("the cut", || (Instant::now() >= cut).then_some(()));
+        spin(Duration::from_micros(chance.random_range(0..3000)));
         match round % 3 {
             0 => connection.reset(),
             1 => drop(connection),
@@ -203,7 +202,7 @@ fn case_18_reaper_meets_the_ack() {
     assert_eq!(claim(&mut client, &json!({"max": 1000})).len(), 0, "an ended job was given out");
 }
 
-/// Claims one job at a time and reports it within 50 ms of its deadline, before or after.
+/// Claims some jobs at a time and reports each around its deadline, before or after.
 fn acks_around_the_deadline(
     client: &mut halyard_tests::wire::Client,
     worker: u64,
@@ -214,12 +213,13 @@ fn acks_around_the_deadline(
     let mut waiting: Vec<(Instant, Claimed)> = Vec::new();
     while taken.len() < jobs {
         if waiting.is_empty() {
-            let count = (jobs - taken.len()).min(25);
+            let count = (jobs - taken.len()).min(10);
             let leases = claim(client, &json!({"max": count}));
             assert_eq!(leases.len(), count, "there is work for all");
             for lease in leases {
-                let late = chance.random_range(0..100);
-                let at = lease.lapsed + Duration::from_millis(late) - Duration::from_millis(100);
+                // From 150 ms before the deadline, since a busy machine is late by itself.
+                let early = Duration::from_millis(chance.random_range(0..200));
+                let at = lease.lapsed - early;
                 waiting.push((at, lease));
             }
             waiting.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
@@ -367,4 +367,28 @@ fn a_repeated_claim_gives_the_same_leases() {
     assert_eq!(new.len(), 1);
     act(&mut client, &new[0].id, "cancel", &Value::Null).expect(200);
     assert_eq!(beat(&mut client, &new[0], 60000)["cancel_requested"], true);
+}
+
+/// What a repeated claim was given stays with it, though the first sending's client is gone and its
+/// leases are given back.
+#[test]
+fn a_repeated_claim_keeps_what_it_was_given() {
+    let server = Server::start();
+    let mut client = server.client();
+    let mut chance = StdRng::seed_from_u64(14);
+    let mut given = Vec::new();
+    for round in 0..200 {
+        create(&mut client, &json!({"task": "t"}));
+        let mut more = json!({"claim_id": format!("c{round}")});
+        let body = claim_body(&more).to_string().into_bytes();
+        let mut connection = Connection::open(server.address()).unwrap();
+        connection.send("POST", "/v1/jobs/claim", &[], Some(&body)).unwrap();
+        spin(Duration::from_micros(chance.random_range(0..2000)));
+        connection.reset();
+        more["repeat"] = json!(true);
+        given.push(claim_one(&mut client, &more));
+    }
+    for lease in given {
+        finish_ok(&mut client, &lease, &completed(json!(null)));
+    }
 }

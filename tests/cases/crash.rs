@@ -105,7 +105,7 @@ fn case_35_handler_fails_while_the_server_cannot_be_reached() {
     server.restart();
     let mut client = server.client();
     // (a) before the grace ends: taken once.
-    assert_eq!(finish_ok(&mut client, &in_time, &failed())["state"], "queued");
+    assert_eq!(finish_ok(&mut client, &in_time, &failed())["state"], "retrying");
     assert_eq!(finish(&mut client, &in_time, &failed())["repeated"], true);
     assert_eq!(job(&mut client, &in_time.id)["attempts_total"], 1);
     // (b) after it: refused, and the job runs again. So does that of a worker that never reports.

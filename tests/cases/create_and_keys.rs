@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Barrier;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use halyard_tests::ids::job_id;
 use halyard_tests::server::Server;
@@ -10,7 +10,9 @@ use halyard_tests::until;
 use halyard_tests::wire::{Client, Connection};
 use serde_json::{Value, json};
 
-use crate::acting::{act, claim, claim_one, completed, create, essence, finish_ok, id, job, list};
+use crate::acting::{
+    act, claim, claim_one, completed, create, essence, finish_ok, id, job, list, spin,
+};
 
 /// Case 1 · Same key from 64 callers on two servers
 #[test]
@@ -88,8 +90,7 @@ fn case_02_reply_to_create_lost_after_the_commit() {
             connection.send("POST", "/v1/jobs", &[], Some(&bytes)).unwrap();
         }
         // Cut at once, or a little later, when the commit may be over.
-        let cut = Instant::now() + Duration::from_micros(200 * (round % 7));
-        until("the cut", || (Instant::now() >= cut).then_some(()));
+        spin(Duration::from_micros(200 * (round % 7)));
         connection.reset();
         let repeat = client.post("/v1/jobs", &body);
         assert!(matches!(repeat.status, 200 | 201), "{}", repeat.text());

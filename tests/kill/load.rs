@@ -104,8 +104,11 @@ impl Actor<'_> {
         let weight = usize::from(call.mutates());
         trial.in_flight.fetch_add(weight, Ordering::SeqCst);
         let sent = trial.recorder.now();
+        // Now and then the network loses an answer, and always more of them when a server dies.
+        let (lost, lost_at_kill) = (self.one_in(60), self.one_in(2));
         let answer = self.client.try_call_with(method, &path, body.as_deref(), || {
-            trial.nemesis.sent(trial, call);
+            let killed = trial.nemesis.sent(trial, call);
+            !(lost || killed && lost_at_kill)
         });
         let done = trial.recorder.now();
         trial.in_flight.fetch_sub(weight, Ordering::SeqCst);

@@ -7,8 +7,8 @@
 //! the checker judges what the clients saw.
 //!
 //! A run in which little happened proves nothing, so it fails too: 60 % of the calls must have
-//! succeeded, 30 % of the kills must have struck while a change was under way, and jobs must have
-//! been made between any two kills.
+//! succeeded, 30 % of the kills must have struck while a change was under way, jobs must have been
+//! made between the kills, and each of the rare events of [`reached`] must have been met.
 //!
 //! `HALYARD_KILLS` sets the number of kills (30), `HALYARD_SEED` repeats a run's choices; the
 //! interleaving of processes is not repeatable, so a red run prints what the checker needs.
@@ -16,6 +16,7 @@
 mod healing;
 mod load;
 mod nemesis;
+mod reached;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, RwLock};
@@ -25,9 +26,13 @@ use halyard_tests::history::{Call, Entry, History, Recorder};
 use halyard_tests::server::Server;
 
 use nemesis::Nemesis;
+use reached::reached;
 
 /// How many threads make calls.
 const CLIENTS: usize = 8;
+
+/// How often the server is killed, unless `HALYARD_KILLS` says otherwise.
+const KILLS: usize = 30;
 
 /// What all threads of the run share.
 struct Trial {
@@ -45,9 +50,9 @@ struct Trial {
 fn seed_and_kills() -> (u64, usize) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seed = number("HALYARD_SEED").unwrap_or_else(rand::random);
-    let kills = number("HALYARD_KILLS").unwrap_or(30);
+    let kills = number("HALYARD_KILLS").map_or(KILLS, |kills| kills as usize);
     println!("HALYARD_SEED={seed} HALYARD_KILLS={kills}");
-    (seed, kills as usize)
+    (seed, kills)
 }
 
 #[test]
@@ -79,6 +84,11 @@ fn killed_under_load_it_keeps_every_promise() {
     report(&history, &trial, kills);
     assert!(violations.is_empty(), "{}", explain(&history, &ending, &violations, 5));
     it_counts(&history, &trial, kills);
+    let reached = reached(&history, &ending);
+    println!("reached: {reached:?}");
+    let blind: Vec<_> = reached.iter().filter(|(_, times)| **times == 0).collect();
+    // A short run has no time for everything.
+    assert!(kills < KILLS || blind.is_empty(), "does not count: never reached {blind:?}");
 }
 
 fn share(history: &History, is: impl Fn(&Entry) -> bool) -> (usize, usize) {

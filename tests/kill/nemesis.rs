@@ -36,11 +36,12 @@ impl Nemesis {
         self.struck.load(Ordering::SeqCst)
     }
 
-    /// A client has sent this call and not yet read its answer.
-    pub(crate) fn sent(&self, trial: &Trial, call: &Call) {
+    /// A client has sent this call and not yet read its answer; says whether that cost the server
+    /// its life.
+    pub(crate) fn sent(&self, trial: &Trial, call: &Call) -> bool {
         let mut trap = self.trap.lock().unwrap();
         let Some((_, delay)) = trap.filter(|(verb, _)| verb_of(call) == Some(*verb)) else {
-            return;
+            return false;
         };
         *trap = None;
         let strike = Instant::now() + delay;
@@ -48,6 +49,7 @@ impl Nemesis {
             std::hint::spin_loop();
         }
         self.kill(trial);
+        true
     }
 
     fn kill(&self, trial: &Trial) {

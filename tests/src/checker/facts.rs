@@ -330,6 +330,10 @@ impl<'a> Facts<'a> {
     }
 
     fn view(&mut self, job: &'a Value, sent: Moment, done: Moment) {
+        if job["purged"] == true {
+            // What is left of a deleted job knows nothing of its lives.
+            return;
+        }
         if let (Some(id), Some(life), Some(state)) =
             (job["id"].as_str(), job["life"].as_u64(), job["state"].as_str())
         {

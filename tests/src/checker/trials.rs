@@ -274,6 +274,13 @@ fn what_a_correct_server_may_do_passes() {
         story.call("delete", Call::Delete { job: "a".into() }, 204, Value::Null);
         story.ending.jobs.remove("a");
     });
+    check_passes("what is left of a deleted job is told under its key", |story| {
+        story.call("delete", Call::Delete { job: "k".into() }, 204, Value::Null);
+        let mut left = story.ending.jobs.remove("k").unwrap();
+        left["purged"] = json!(true);
+        left["life"] = json!(0);
+        story.again("same k again", "same k", 200, left);
+    });
     check_passes("a lease that lapsed long ago reports after an outage", |story| {
         story.entry("stopped k").sent += 8_000_000;
         story.entry("stopped k").done += 8_000_000;

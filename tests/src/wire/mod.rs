@@ -65,11 +65,11 @@ impl Client {
         path: &str,
         body: Option<&[u8]>,
     ) -> Result<Answer, Failure> {
-        self.try_call_with(method, path, body, || ())
+        self.try_call_with(method, path, body, || true)
     }
 
     /// Like [`Client::try_call`], and runs `sent` when the request has left and its answer has
-    /// not been read.
+    /// not been read; `false` loses the answer: the connection is closed unread.
     ///
     /// # Errors
     ///
@@ -79,14 +79,16 @@ impl Client {
         method: &str,
         path: &str,
         body: Option<&[u8]>,
-        sent: impl FnOnce(),
+        sent: impl FnOnce() -> bool,
     ) -> Result<Answer, Failure> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => Connection::open(self.address).map_err(Failure::NotSent)?,
         };
         connection.send(method, path, &self.headers, body).map_err(Failure::NoAnswer)?;
-        sent();
+        if !sent() {
+            return Err(Failure::NoAnswer(io::ErrorKind::ConnectionAborted.into()));
+        }
         let answer = connection.receive().map_err(Failure::NoAnswer)?;
         if answer.header("connection") != Some("close") {
             self.connection = Some(connection);
