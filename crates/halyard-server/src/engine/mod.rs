@@ -7,8 +7,7 @@
 //! | [`waits`], [`reads`] | waiting reads of one job |
 //! | [`ring`] | the last changes, for listeners |
 //! | [`workers`] | who is alive |
-//! | [`loops`] | the runner of the loops |
-//! | [`stamp`], [`promote`], [`reap`], [`prune`], [`poll`], [`tidy`] | a loop's step each |
+//! | [`loops`] | the runner; [`stamp`], [`promote`], [`reap`], [`prune`], [`poll`], [`tidy`]: a step each |
 //! | [`chance`] | where randomness comes from |
 //!
 //! Wake-ups are hints: with all of them lost, [`poll`] finds every job within a second. Nothing
@@ -80,6 +79,8 @@ pub struct Engine {
     pub workers: workers::Workers,
     /// How long ended jobs are kept.
     pub retention: Retention,
+    /// Claims whose answers are on their way.
+    deliveries: Arc<claims::Deliveries>,
     draining: watch::Sender<bool>,
 }
 
@@ -88,7 +89,8 @@ impl Engine {
     #[must_use]
     pub fn new(store: Arc<dyn Store>, hints: Hints, retention: Retention) -> Self {
         let (draining, _) = watch::channel(false);
-        Self { store, hints, workers: workers::Workers::default(), retention, draining }
+        let workers = workers::Workers::default();
+        Self { store, hints, workers, retention, deliveries: Arc::default(), draining }
     }
 
     /// From now on nothing new is handed out, and who waits is answered.
