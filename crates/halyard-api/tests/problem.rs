@@ -107,3 +107,12 @@ fn on_the_wire() {
     });
     check(&faults.into_problem("req_2"), wanted);
 }
+
+#[test]
+fn every_code_has_its_place_in_the_documentation() {
+    let page = include_str!("../../../docs/errors.md");
+    for code in Code::ALL {
+        let heading = format!("\n### {}\n", code.as_str());
+        assert!(page.contains(&heading), "docs/errors.md has no heading for {}", code.as_str());
+    }
+}

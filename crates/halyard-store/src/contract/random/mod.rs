@@ -11,8 +11,8 @@
 //! | `shrink` | the shortest sequence that still shows a difference |
 //!
 //! A run is [`SEQUENCES`] seeds, more or fewer by the variable `HALYARD_SEQUENCES`. A red seed is
-//! a bug: once mended, it goes to [`REGRESSIONS`], and what it showed becomes a case of the contract
-//! or of core's tables: a seed means another sequence as soon as the generator changes.
+//! a bug: once mended, it goes to [`REGRESSIONS`], and what it showed becomes a case of the
+//! contract or of core's tables: a seed means another sequence as soon as the generator changes.
 
 mod audit;
 mod command;
