@@ -5,7 +5,61 @@
 //! | [`Halyard`] | the client: [`jobs`](Halyard::jobs), [`queues`](Halyard::queues), … |
 //! | [`NewJob`] | what to create |
 //! | [`Error`] | what a call answers when it fails |
+//! | [`Worker`] | runs jobs; set up by [`Halyard::worker`] |
+//! | [`Job`] | the job as its handler sees it |
+//! | [`HandlerError`] | what a handler says when it does not succeed |
+//! | [`testing`] | jobs without a server, for tests of handlers |
 //! | [`api`] | the shapes of requests and answers, as they cross the wire |
+//!
+//! A handler and its worker:
+//!
+//! ```no_run
+//! use halyard::{Halyard, HandlerResult, Job, NonRetryable};
+//!
+//! #[derive(serde::Deserialize)]
+//! struct Charge {
+//!     subscription_id: String,
+//! }
+//!
+//! async fn charge_subscription(job: Job, charge: Charge) -> HandlerResult<String> {
+//!     if charge.subscription_id.is_empty() {
+//!         return Err(NonRetryable::new("Subscription not found").into());
+//!     }
+//!     // … charge it, with `job.id()` as the idempotency key: it is the same in every attempt …
+//!     Ok(format!("ch_{}", job.id()))
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), halyard::Error> {
+//!     let halyard = Halyard::new()?;
+//!     let worker = halyard.worker().queues(["billing"]).concurrency(10);
+//!     worker.task("charge-subscription", charge_subscription).build()?.run().await
+//! }
+//! ```
+//!
+//! And a producer:
+//!
+//! ```no_run
+//! # async fn run() -> Result<(), halyard::Error> {
+//! use halyard::{Halyard, NewJob};
+//!
+//! let halyard = Halyard::new()?;
+//! let job = NewJob::new("charge-subscription")
+//!     .queue("billing")
+//!     .payload(&serde_json::json!({"subscription_id": "sub_1"}))
+//!     .idempotency_key("charge:sub_1:2026-11");
+//! let job = halyard.jobs().create(job).await?;
+//! println!("{} {} replayed={}", job.id, job.state, job.replayed);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A job runs at least once. What makes that harmless is the guide's subject: keys at the source
+//! ([`NewJob::idempotency_key`]), keys for outside effects ([`Job::id`], [`Job::key_for`]),
+//! checkpoints and steps ([`Job::checkpoint`], [`Job::step`]).
+//!
+//! Deliberately absent: the processed store, handlers that are not async, and a runtime other than
+//! Tokio.
 
 #![cfg_attr(test, expect(clippy::expect_used, reason = "a test that panics has failed"))]
 
