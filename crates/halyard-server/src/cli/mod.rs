@@ -2,6 +2,7 @@
 //!
 //! To add one: a file with its arguments and a `run`, a variant of [`Command`], an arm in [`run`].
 
+pub mod bench;
 pub mod demo;
 pub mod openapi;
 pub mod serve;
@@ -21,6 +22,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(Box<serve::Args>),
+    Bench(bench::Args),
     Demo(demo::Args),
     #[command(hide = true)]
     DemoServe(Box<serve::Args>),
@@ -35,6 +37,7 @@ enum Command {
 pub fn run() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Serve(args) => serve::run(*args),
+        Command::Bench(args) => bench::run(&args),
         Command::Demo(args) => demo::run(args),
         Command::DemoServe(args) => demo::serve(*args),
         Command::DemoWorker(args) => demo::worker::run(args),

@@ -1,0 +1,2 @@
+-- What never changes.
+INSERT INTO bodies VALUES (?1, NULL, NULL, ?2, NULL, ?3)
