@@ -7,7 +7,7 @@
 //! | [`waits`], [`reads`] | waiting reads of one job |
 //! | [`ring`] | the last changes, for listeners |
 //! | [`workers`] | who is alive |
-//! | [`loops`] | the runner; [`stamp`], [`promote`], [`reap`], [`prune`], [`poll`], [`tidy`]: a step each |
+//! | [`loops`] | the runner of [`stamp`], [`promote`], [`reap`], [`prune`], [`poll`], [`tidy`] |
 //! | [`chance`] | where randomness comes from |
 //!
 //! Wake-ups are hints: with all of them lost, [`poll`] finds every job within a second. Nothing
