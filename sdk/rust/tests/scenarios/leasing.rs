@@ -105,8 +105,9 @@ pub(crate) async fn blocked_handler() {
     let server = Server::start();
     let halyard = server.client();
     let id = halyard.jobs().create(NewJob::new("t").queue("q")).await.expect("created").id;
-    let (client, job) = (halyard.clone(), id.clone());
-    // A runtime of one thread, which the handler blocks.
+    // A runtime of one thread, which the handler blocks. A client of its own, too: whatever shares
+    // connections with it waits for that thread.
+    let (client, job) = (server.client(), id.clone());
     let blocked = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime").block_on(async move {
