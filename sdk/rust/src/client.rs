@@ -26,8 +26,8 @@ const RETRY_FOR: Duration = Duration::from_secs(10);
 
 /// A client of one server. Copies share its connections; make one and keep it.
 ///
-/// It works inside a Tokio runtime. Connections belong to the runtime that made them: a program with
-/// several runtimes gives each a client of its own.
+/// It works inside a Tokio runtime. Connections belong to the runtime that made them: a program
+/// with several runtimes gives each a client of its own.
 #[derive(Clone)]
 pub struct Halyard {
     connection: Arc<Connection>,
