@@ -1,5 +1,6 @@
 //! Reading a body: at most so long, at most so much, and only JSON.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -8,9 +9,16 @@ use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::refused::{Refused, shown};
 use super::takes::{DISCARDED_BYTES_MAX, Takes};
+
+/// KiB of all bodies together that are being read or worked on, those aside that came in one piece.
+const BODIES_KIB_MAX: usize = 256 << 10;
+
+/// KiB by which a body's share of it grows.
+const ROOM_STEP_KIB: usize = 64;
 
 /// A body that is refused is read on for so long, see [`DISCARDED_BYTES_MAX`].
 const DISCARD_MAX: Duration = Duration::from_secs(5);
@@ -24,6 +32,25 @@ pub enum Unread {
     Stalled,
 }
 
+/// A body, and the room that it takes up.
+#[derive(Debug, Default)]
+pub struct ReadBody {
+    /// The bytes.
+    pub bytes: Bytes,
+    /// Given back when the call is over.
+    pub room: Option<OwnedSemaphorePermit>,
+}
+
+/// The room for bodies that did not come in one piece. A small body takes none.
+#[derive(Clone, Debug)]
+pub struct Room(Arc<Semaphore>);
+
+impl Default for Room {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(BODIES_KIB_MAX)))
+    }
+}
+
 /// Reads a body.
 ///
 /// # Errors
@@ -33,24 +60,30 @@ pub async fn read_body(
     mut body: Incoming,
     takes: Takes,
     patience: Duration,
-) -> Result<Bytes, Unread> {
+    room: &Room,
+) -> Result<ReadBody, Unread> {
     if takes == Takes::Nothing || hyper::body::Body::is_end_stream(&body) {
-        return Ok(Bytes::new());
+        return Ok(ReadBody::default());
     }
     if let Err(refused) = check_head(headers, takes) {
         discard(body).await;
         return Err(Unread::Refused(refused));
     }
-    match tokio::time::timeout(patience, collect(&mut body, takes.bytes_max())).await {
-        Ok(Collected::All(bytes)) => {
-            if !bytes.is_empty() {
+    match tokio::time::timeout(patience, collect(&mut body, takes.bytes_max(), room)).await {
+        Ok(Collected::All(body)) => {
+            if !body.bytes.is_empty() {
                 check_media_type(headers).map_err(Unread::Refused)?;
             }
-            Ok(bytes)
+            Ok(body)
         }
         Ok(Collected::TooLarge) => {
             discard(body).await;
             Err(Unread::Refused(too_large(takes.bytes_max())))
+        }
+        Ok(Collected::NoRoom) => {
+            discard(body).await;
+            let detail = "too many large bodies are being read; send this one again later";
+            Err(Unread::Refused(Refused::new(Code::Overloaded, detail)))
         }
         Ok(Collected::Broken) | Err(_) => Err(Unread::Stalled),
     }
@@ -72,33 +105,58 @@ pub async fn discard(mut body: Incoming) {
 }
 
 enum Collected {
-    All(Bytes),
+    All(ReadBody),
     TooLarge,
+    NoRoom,
     Broken,
 }
 
-async fn collect(body: &mut Incoming, bytes_max: usize) -> Collected {
+async fn collect(body: &mut Incoming, bytes_max: usize, room: &Room) -> Collected {
     let mut first = Bytes::new();
     let mut all = BytesMut::new();
+    let mut taken = None;
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return Collected::Broken };
         let Ok(data) = frame.into_data() else { continue };
-        if first.len() + all.len() + data.len() > bytes_max {
+        let length = first.len() + all.len() + data.len();
+        if length > bytes_max {
             return Collected::TooLarge;
         }
         if first.is_empty() && all.is_empty() {
             first = data;
             continue;
         }
+        let declared = hyper::body::Body::size_hint(body).lower();
+        let expected = length + usize::try_from(declared).unwrap_or(0).min(bytes_max);
+        if !room.take(&mut taken, expected) {
+            return Collected::NoRoom;
+        }
         if all.is_empty() {
-            let expected = hyper::body::Body::size_hint(body).lower();
-            let expected = usize::try_from(expected).unwrap_or(0).min(bytes_max);
-            all.reserve(first.len() + data.len() + expected);
+            all.reserve(expected);
             all.extend_from_slice(&std::mem::take(&mut first));
         }
         all.extend_from_slice(&data);
     }
-    Collected::All(if all.is_empty() { first } else { all.freeze() })
+    let bytes = if all.is_empty() { first } else { all.freeze() };
+    Collected::All(ReadBody { bytes, room: taken })
+}
+
+impl Room {
+    /// Makes `taken` large enough for so many bytes; says whether there was room for it.
+    fn take(&self, taken: &mut Option<OwnedSemaphorePermit>, bytes: usize) -> bool {
+        let has = taken.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let needs = bytes.div_ceil(1 << 10).next_multiple_of(ROOM_STEP_KIB);
+        if needs <= has {
+            return true;
+        }
+        let more = u32::try_from(needs - has).unwrap_or(u32::MAX);
+        let Ok(more) = Arc::clone(&self.0).try_acquire_many_owned(more) else { return false };
+        match taken {
+            Some(taken) => taken.merge(more),
+            None => *taken = Some(more),
+        }
+        true
+    }
 }
 
 fn check_head(headers: &HeaderMap, takes: Takes) -> Result<(), Refused> {

@@ -1,9 +1,9 @@
 //! A call as an endpoint sees it: routed, let in, its body read.
 
-use bytes::Bytes;
 use halyard_api::{Body, headers, query};
 use http::request::Parts;
 
+use super::body::ReadBody;
 use super::connection::Link;
 use super::refused::Refused;
 use super::request_id::RequestId;
@@ -18,7 +18,7 @@ pub struct Call {
     /// What stands in the path for the pattern's parameter, decoded.
     pub name: String,
     /// Its body.
-    pub body: Bytes,
+    pub body: ReadBody,
     /// Where leases wait until the answer is written.
     pub link: Link,
 }
@@ -42,7 +42,7 @@ impl Call {
     /// # Errors
     /// It is not JSON.
     pub fn body(&self) -> Result<Body<'_>, Refused> {
-        Ok(Body::parse(&self.body)?)
+        Ok(Body::parse(&self.body.bytes)?)
     }
 
     /// The body, which may be left out.
@@ -50,7 +50,7 @@ impl Call {
     /// # Errors
     /// It is not JSON.
     pub fn optional_body(&self) -> Result<Body<'_>, Refused> {
-        Ok(Body::parse_optional(&self.body)?)
+        Ok(Body::parse_optional(&self.body.bytes)?)
     }
 
     /// The header `Idempotency-Key`.

@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use tokio::time::Instant;
 
 use super::answer::{Answer, Body};
-use super::body::{self, Unread};
+use super::body::{self, ReadBody, Unread};
 use super::call::Call;
 use super::connection::Link;
 use super::refused::{Refused, shown};
@@ -42,7 +42,7 @@ pub async fn serve(
         Found::Route { index, name } => {
             let route = routes::route(index);
             let link = link.clone();
-            let call = Call { id, parts, name, body: bytes::Bytes::new(), link };
+            let call = Call { id, parts, name, body: ReadBody::default(), link };
             (Some(index), answer(&app, route, call, body).await?)
         }
         Found::Nothing => {
@@ -78,8 +78,9 @@ async fn answer(
         body::discard(body).await;
         return Ok(Err((refused, None)));
     }
-    match body::read_body(&call.parts.headers, body, route.takes, app.rules.patience.body).await {
-        Ok(bytes) => call.body = bytes,
+    let patience = app.rules.patience.body;
+    match body::read_body(&call.parts.headers, body, route.takes, patience, &app.room).await {
+        Ok(body) => call.body = body,
         Err(Unread::Refused(refused)) => return Ok(Err((refused, None))),
         Err(Unread::Stalled) => return Err(Gone),
     }

@@ -52,6 +52,7 @@ pub mod workers;
 use std::sync::Arc;
 
 use self::access::Door;
+use self::body::Room;
 use self::metrics::Metrics;
 use self::patience::Patience;
 use self::routes::Routes;
@@ -77,6 +78,8 @@ pub struct App {
     pub engine: Arc<Engine>,
     /// What this server allows.
     pub rules: Rules,
+    /// For large bodies.
+    pub room: Room,
     /// Where calls go.
     pub routes: Routes,
     /// What is counted.
@@ -87,7 +90,13 @@ impl App {
     /// Around an engine.
     #[must_use]
     pub fn new(engine: Arc<Engine>, rules: Rules) -> Self {
-        Self { engine, rules, routes: Routes::new(), metrics: Arc::default() }
+        Self {
+            engine,
+            rules,
+            room: Room::default(),
+            routes: Routes::new(),
+            metrics: Arc::default(),
+        }
     }
 
     fn now(&self) -> i64 {

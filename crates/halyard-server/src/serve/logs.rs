@@ -14,6 +14,9 @@ pub enum LogFormat {
     Json,
 }
 
+/// Characters of a panic's message that are logged.
+const PANIC_CHARS_MAX: usize = 1_000;
+
 /// Starts logging. `filter` is a level, or levels by module.
 ///
 /// # Errors
@@ -28,5 +31,11 @@ pub fn start(filter: &str, format: Option<LogFormat>) -> anyhow::Result<()> {
         LogFormat::Text => log.with_ansi(terminal).with_target(false).try_init(),
         LogFormat::Json => log.json().flatten_event(true).try_init(),
     }
-    .map_err(|error| anyhow::anyhow!("logging cannot be started: {error}"))
+    .map_err(|error| anyhow::anyhow!("logging cannot be started: {error}"))?;
+    std::panic::set_hook(Box::new(|panic| {
+        // The message may hold what a client sent, so it is cut like everything else that does.
+        let panic: String = panic.to_string().chars().take(PANIC_CHARS_MAX).collect();
+        tracing::error!(panic, "panicked");
+    }));
+    Ok(())
 }

@@ -181,3 +181,38 @@ async fn a_client_that_does_not_read_its_answer_is_cut_off() {
     assert_eq!(reply.json["jobs"].as_array().unwrap().len(), 7);
     drop(stream);
 }
+
+#[tokio::test]
+async fn many_large_bodies_at_once_are_told_to_come_back() {
+    let served = Served::start().await;
+    let head = format!(
+        "POST /v1/jobs/finish HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n",
+        16 << 20
+    );
+    let mut half_sent = Vec::new();
+    for _ in 0..15 {
+        let mut stream = served.connect().await;
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(&vec![b' '; 1 << 20]).await.unwrap();
+        half_sent.push(stream);
+    }
+    let body = vec![b' '; (16 << 20) - 1];
+    let refused = async {
+        loop {
+            // Until the server has seen enough of the bodies above.
+            let reply = served.send("POST", "/v1/jobs/finish", &[], &body).await;
+            if reply.status == 503 {
+                return reply;
+            }
+            assert_eq!(reply.code(), "malformed_json", "{reply:?}");
+            let mut stream = served.connect().await;
+            stream.write_all(head.as_bytes()).await.unwrap();
+            stream.write_all(&vec![b' '; 1 << 20]).await.unwrap();
+            half_sent.push(stream);
+        }
+    };
+    let reply = timeout(PATIENCE, refused).await.expect("there is an end to the room");
+    assert_eq!((reply.code(), reply.header("retry-after")), ("overloaded", Some("1")));
+    assert_eq!(served.post("/v1/jobs", json!({"task": "t"})).await.status, 201, "small ones pass");
+}

@@ -30,6 +30,7 @@ use halyard_core::{limits, name};
 use halyard_json::Text;
 use halyard_store::verbs::RequestKey;
 
+use super::call::Call;
 use super::refused::{Refused, shown};
 
 /// The id of a job in a path.
@@ -40,10 +41,14 @@ pub fn job_id(text: &str) -> Result<JobId, Refused> {
     JobId::parse(text).ok_or_else(|| Refused::no_such_job(text))
 }
 
-/// What makes this request repeatable.
-pub fn request_key(scope: String, value: Option<String>, body: &Body<'_>) -> Option<RequestKey> {
-    let body = || Fingerprint::of(&body.root().to_text());
-    value.map(|value| RequestKey { scope, value, body: body() })
+/// What makes this request repeatable: its `Idempotency-Key`, if it has one.
+///
+/// # Errors
+/// The header breaks a rule.
+pub fn request_key(call: &Call, body: &Body<'_>) -> Result<Option<RequestKey>, Refused> {
+    let Some(value) = call.idempotency_key()? else { return Ok(None) };
+    let body = Fingerprint::of(&body.root().to_text());
+    Ok(Some(RequestKey { scope: call.scope(), value, body }))
 }
 
 /// How long to wait, cut at the limit.

@@ -24,7 +24,7 @@ pub async fn batch(app: &App, call: &Call) -> Result<Answer, Refused> {
     let (jobs, request) = {
         let body = call.body()?;
         let jobs = convert::create::many(batch::read(&body)?, app.rules.key_ttl_ms, app.now())?;
-        (jobs, convert::request_key(call.scope(), call.idempotency_key()?, &body))
+        (jobs, convert::request_key(call, &body)?)
     };
     let answer = app.engine.store.create(jobs, request).await?;
     let (results, replayed) = convert::create::results(answer, call.id.as_str())?;

@@ -27,7 +27,7 @@ pub async fn bulk(app: &App, call: &Call) -> Result<Answer, Refused> {
         let sent = bulk::read(&body)?;
         let bulk = convert::operate::bulk(&sent)?;
         let ids: Vec<String> = sent.ids.iter().map(ToString::to_string).collect();
-        (ids, bulk, convert::request_key(call.scope(), call.idempotency_key()?, &body))
+        (ids, bulk, convert::request_key(call, &body)?)
     };
     let answer = app.engine.store.bulk(bulk, request, chance::seed()).await?;
     let (results, replayed) = convert::operate::bulk_results(answer, &ids, call.id.as_str())?;

@@ -31,7 +31,7 @@ pub async fn create(app: &App, call: &Call) -> Result<Answer, Refused> {
     let (job, request) = {
         let body = call.body()?;
         let job = convert::create::one(create::read(&body)?, app.rules.key_ttl_ms, app.now())?;
-        (job, convert::request_key(call.scope(), call.idempotency_key()?, &body))
+        (job, convert::request_key(call, &body)?)
     };
     let answer = app.engine.store.create(vec![job], request).await?;
     let mut made = convert::create::made(answer)?;

@@ -28,7 +28,7 @@ pub async fn retry(app: &App, call: &Call) -> Result<Answer, Refused> {
     let (how, request) = {
         let body = call.optional_body()?;
         let how = convert::operate::how(retry::read(&body)?)?;
-        (how, convert::request_key(call.scope(), call.idempotency_key()?, &body))
+        (how, convert::request_key(call, &body)?)
     };
     let answer = app.engine.store.retry(id, how, request, chance::seed()).await?;
     let ((job, repeated), replayed) = convert::operate::acted_once(answer, &call.name)?;

@@ -34,7 +34,7 @@ pub async fn run_as_new(app: &App, call: &Call) -> Result<Answer, Refused> {
     let (payload, request) = {
         let body = call.optional_body()?;
         let payload = convert::create::own_payload(&run_as_new::read(&body)?)?;
-        (payload, convert::request_key(call.scope(), call.idempotency_key()?, &body))
+        (payload, convert::request_key(call, &body)?)
     };
     let new_id = chance::job_id(app.now());
     let answer = app.engine.store.run_as_new(id, new_id, payload, request).await?;
