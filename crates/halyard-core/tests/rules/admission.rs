@@ -214,8 +214,14 @@ fn a_trace_context_is_the_w3cs() {
             "{text}"
         );
     }
+    let longest = format!("01-{}-{}-00-{}", "a".repeat(32), "b".repeat(16), "c".repeat(72));
+    assert_eq!(longest.len(), 128);
+    let sent = Application { traceparent: Some(&longest), ..application() };
+    assert!(admitted(sent).is_ok());
+    let too_long = format!("{longest}c");
     let bad = [
         "",
+        &too_long,
         "00",
         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more",

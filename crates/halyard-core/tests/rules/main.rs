@@ -21,3 +21,4 @@ mod operate;
 mod outcome;
 mod ranges;
 mod repeat;
+mod words;
