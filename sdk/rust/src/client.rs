@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use halyard_api::stats::Stats;
 use halyard_api::version::Version;
@@ -102,6 +102,23 @@ impl Halyard {
         self.connection.send(&request).await?.json()
     }
 
+    /// Whether the server lives and takes work, and what its clock says. Asks once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Connection`], [`Error::UnexpectedAnswer`] when it is no Halyard server. A server
+    /// that takes no work is no error here.
+    pub async fn health(&self) -> Result<Health, Error> {
+        let alive = self.connection.send_once(&self.connection.get(&["healthz"])?).await?;
+        if !alive.is_success() {
+            return Err(alive.error());
+        }
+        alive.json::<halyard_api::health::Health>()?;
+        let ready = self.connection.send_once(&self.connection.get(&["readyz"])?).await?;
+        let not_ready = (!ready.is_success()).then(|| ready.error());
+        Ok(Health { not_ready, date: ready.date })
+    }
+
     /// What answers at the address.
     ///
     /// # Errors
@@ -122,6 +139,16 @@ impl fmt::Debug for Halyard {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Halyard").field("url", &self.url()).finish_non_exhaustive()
     }
+}
+
+/// How a server is.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Health {
+    /// Why it takes no work; `None` when it does.
+    pub not_ready: Option<Error>,
+    /// Its clock, to the second; `None` when it did not tell.
+    pub date: Option<SystemTime>,
 }
 
 /// The settings of a client. What is not set comes from the environment, then from the defaults.

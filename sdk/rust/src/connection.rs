@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, Url};
 use serde::de::DeserializeOwned;
 
@@ -57,6 +57,8 @@ pub(crate) struct Request {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) retry_after: Option<Duration>,
+    /// The server's clock, to the second.
+    pub(crate) date: Option<SystemTime>,
     /// How often the request had been sent before.
     pub(crate) repeats: u32,
     request_id: Option<String>,
@@ -183,8 +185,10 @@ impl Connection {
         let request_id = header("x-request-id");
         let asked = header(RETRY_AFTER.as_str());
         let retry_after = asked.and_then(|value| retry::retry_after(&value, SystemTime::now()));
+        let date = header(DATE.as_str()).and_then(|date| httpdate::parse_http_date(&date).ok());
         let body = answer.bytes().await.map_err(failed)?.to_vec();
-        Ok(Answer { status, retry_after, repeats: 0, request_id, body, call: request.call() })
+        let call = request.call();
+        Ok(Answer { status, retry_after, date, repeats: 0, request_id, body, call })
     }
 }
 

@@ -83,7 +83,7 @@ mod worker;
 pub use halyard_api as api;
 
 pub use abort::{AbortReason, Signal};
-pub use client::{DEFAULT_URL, Halyard, HalyardBuilder};
+pub use client::{DEFAULT_URL, Halyard, HalyardBuilder, Health};
 pub use error::{
     ApiError, CheckpointConflict, ConnectionError, Error, FieldError, IdempotencyConflict,
     InvalidValue,
