@@ -50,6 +50,7 @@ test:
 	$(STAGE) sdk-rust cargo test --locked -p halyard
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
+	$(STAGE) cli $(END_TO_END) --test cli
 	$(STAGE) cases $(END_TO_END) --test cases -- --test-threads 12
 	$(STAGE) kill $(END_TO_END) --test kill
 	$(STAGE) demo $(END_TO_END) --test demo

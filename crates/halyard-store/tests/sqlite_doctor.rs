@@ -149,7 +149,10 @@ fn what_is_found_in_rows() {
         "error counters: counters are not what the jobs are: \"q2\" / \"t\" queued: 7 and not 1, \
          \"q6\" / \"t\" failed: 0 and not 1",
     );
-    check("INSERT INTO results VALUES (99, '1')", "warn orphans: 1 rows of `results`");
+    check(
+        "INSERT INTO results VALUES (99, '1')",
+        "warn orphans: rows of `results` belong to no job: 1",
+    );
     check("DELETE FROM checkpoints", "error checkpoints: 1 job (");
     check("UPDATE checkpoints SET value = '1'", "error checkpoints: 1 job (");
     check("DELETE FROM keys WHERE key = 'key 2'", "error keys: 1 job (");
@@ -158,7 +161,7 @@ fn what_is_found_in_rows() {
     check("UPDATE keys SET seq = 3 WHERE key = 'key 2'", "error keys: 1 job (");
     check(
         "INSERT INTO queues VALUES ('q2', 1)",
-        "warn queues: the queue \"q2\" is paused, and 1 jobs wait in it",
+        "warn queues: the queue \"q2\" is paused, with waiting jobs: 1",
     );
     check("PRAGMA auto_vacuum = NONE; VACUUM", "warn settings: pages that are freed");
 }

@@ -2,10 +2,20 @@
 //!
 //! To add one: a file with its arguments and a `run`, a variant of [`Command`], an arm in [`run`].
 
+pub mod backup;
 pub mod bench;
+pub mod completions;
 pub mod demo;
+pub mod doctor;
+pub mod failure;
+pub mod jobs;
 pub mod openapi;
+pub mod queues;
+pub mod reference;
+pub mod remote;
+pub mod screen;
 pub mod serve;
+pub mod span;
 
 use std::process::ExitCode;
 
@@ -13,7 +23,7 @@ use clap::{Parser, Subcommand};
 
 /// Background jobs that survive crashes.
 #[derive(Debug, Parser)]
-#[command(name = "halyard", version, about, long_about = None)]
+#[command(name = "halyard", version, about, long_about = None, after_help = failure::EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -22,14 +32,21 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(Box<serve::Args>),
-    Bench(bench::Args),
+    Jobs(jobs::Args),
+    Queues(queues::Args),
+    Doctor(doctor::Args),
+    Backup(backup::Args),
     Demo(demo::Args),
+    Bench(bench::Args),
+    Completions(completions::Args),
     #[command(hide = true)]
     DemoServe(Box<serve::Args>),
     #[command(hide = true)]
     DemoWorker(demo::worker::Args),
     #[command(hide = true)]
     Openapi(openapi::Args),
+    #[command(hide = true)]
+    Reference(reference::Args),
 }
 
 /// Reads the command line and does what it says.
@@ -41,13 +58,13 @@ pub fn run() -> ExitCode {
         Command::Demo(args) => demo::run(args),
         Command::DemoServe(args) => demo::serve(*args),
         Command::DemoWorker(args) => demo::worker::run(args),
+        Command::Jobs(args) => jobs::run(args),
+        Command::Queues(args) => queues::run(args),
+        Command::Doctor(args) => doctor::run(args),
+        Command::Backup(args) => backup::run(args),
+        Command::Completions(args) => completions::run(args),
         Command::Openapi(args) => openapi::run(args),
+        Command::Reference(args) => reference::run(args),
     };
-    match done {
-        Ok(code) => code,
-        Err(error) => {
-            anstream::eprintln!("halyard: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    done.unwrap_or_else(failure::report)
 }

@@ -99,7 +99,7 @@ impl Exam {
             if count > 0 {
                 findings.push(Finding::warn(
                     "orphans",
-                    format!("{count} rows of `{table}` belong to no job"),
+                    format!("rows of `{table}` belong to no job: {count}"),
                     "they take room and do no harm; somebody removed jobs with other means than \
                      Halyard's",
                 ));
@@ -154,7 +154,7 @@ impl Exam {
             let (queue, jobs): (String, i64) = (row.get(0)?, row.get(1)?);
             findings.push(Finding::warn(
                 "queues",
-                format!("the queue {queue:?} is paused, and {jobs} jobs wait in it"),
+                format!("the queue {queue:?} is paused, with waiting jobs: {jobs}"),
                 "let workers take them again with `halyard queues resume`",
             ));
         }
