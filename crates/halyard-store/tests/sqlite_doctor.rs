@@ -179,10 +179,10 @@ fn what_a_server_should_have_done() {
         trial.store.reap(9, trial.seed()).await.unwrap();
         trial.store.promote(9).await.unwrap();
         assert_eq!(examine(directory.path(), trial.now()), [""; 0]);
-        let found = examine(directory.path(), trial.now() + 8_000);
+        let found = examine(directory.path(), trial.now() + 12_000);
         assert_eq!(
             found,
-            ["error stamp: a server holds the directory and has not stamped it for 8 s"]
+            ["error stamp: a server holds the directory and has not stamped it for 12 s"]
         );
     });
 }

@@ -132,6 +132,16 @@ fn network_of(file_system: u32) -> Option<&'static str> {
     }
 }
 
+/// Whether a directory lies on a file system that may pass everything on to another machine, and
+/// does not tell: FUSE (sshfs is one) and 9P.
+pub(super) fn may_be_remote(directory: &Path) -> io::Result<bool> {
+    Ok(passes_on(file_system(directory)?))
+}
+
+fn passes_on(file_system: u32) -> bool {
+    matches!(file_system, 0x6573_5546 | 0x0102_1997)
+}
+
 /// Makes the directory and those above it that are missing, so that they are still there after a
 /// power cut.
 pub(super) fn make(directory: &Path) -> io::Result<()> {
@@ -172,22 +182,24 @@ mod tests {
 
     #[test]
     fn network_file_systems() {
-        for (number, kind) in [
-            (0x6969, Some("NFS")),
-            (0x517b, Some("SMB")),
-            (0xff53_4d42, Some("CIFS")),
-            (0xfe53_4d42, Some("SMB2")),
-            // ext4, tmpfs, btrfs, xfs, overlayfs, zfs, 9p, FUSE
-            (0xef53, None),
-            (0x0102_1994, None),
-            (0x9123_683e, None),
-            (0x5846_5342, None),
-            (0x794c_7630, None),
-            (0x2fc1_2fc1, None),
-            (0x0102_1997, None),
-            (0x6573_5546, None),
+        for (number, kind, unknown) in [
+            (0x6969, Some("NFS"), false),
+            (0x517b, Some("SMB"), false),
+            (0xff53_4d42, Some("CIFS"), false),
+            (0xfe53_4d42, Some("SMB2"), false),
+            // ext4, tmpfs, btrfs, xfs, overlayfs, zfs
+            (0xef53, None, false),
+            (0x0102_1994, None, false),
+            (0x9123_683e, None, false),
+            (0x5846_5342, None, false),
+            (0x794c_7630, None, false),
+            (0x2fc1_2fc1, None, false),
+            // 9P, FUSE
+            (0x0102_1997, None, true),
+            (0x6573_5546, None, true),
         ] {
             assert_eq!(network_of(number), kind, "{number:#x}");
+            assert_eq!(passes_on(number), unknown, "{number:#x}");
         }
     }
 

@@ -117,9 +117,19 @@ fn permissions(directory: &Path, owner: u32, findings: &mut Vec<Finding>) {
 }
 
 fn file_system(directory: &Path, findings: &mut Vec<Finding>) {
-    findings.push(match place::network(directory) {
-        Ok(None) => Finding::ok("file system", "the file system is a local one"),
-        Ok(Some(kind)) => Finding::error(
+    let found = place::network(directory).and_then(|kind| {
+        let unknown = place::may_be_remote(directory)?;
+        Ok((kind, unknown))
+    });
+    findings.push(match found {
+        Ok((None, false)) => Finding::ok("file system", "the file system is a local one"),
+        Ok((None, true)) => Finding::warn(
+            "file system",
+            "the file system may be another machine's, and does not tell",
+            "make sure that it lies on a disk of this machine: a network's locks cannot keep a \
+             second server off",
+        ),
+        Ok((Some(kind), _)) => Finding::error(
             "file system",
             format!("{} lies on {kind}, a network file system", directory.display()),
             "its locks cannot keep a second server off: stop the server and move the directory to \
