@@ -31,9 +31,13 @@ pub(super) fn look_around(stage: &Stage) {
     let out = &stage.narrator;
     let directory = stage.directory.path().display();
     out.print("\nAll of it is left running, with worker 3. From another terminal:\n");
+    if let Ok(program) = std::env::current_exe() {
+        out.print(&format!("  alias halyard={}", program.display()));
+    }
+    out.print(&format!("  export HALYARD_URL={}", stage.halyard.url()));
     for command in [
-        format!("curl '{}/v1/jobs?state=failed'", stage.halyard.url()),
-        format!("curl {}/v1/stats", stage.halyard.url()),
+        "halyard jobs list".to_owned(),
+        "halyard jobs list --state failed".to_owned(),
         format!("curl {}/test/charges", stage.provider_url),
         format!("sqlite3 {directory}/billing.db 'SELECT * FROM invoices'"),
     ] {

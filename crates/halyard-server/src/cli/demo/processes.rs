@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, ensure};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
@@ -123,6 +123,16 @@ impl Dialogue {
         let _ = self.stdin.write_all(b"\n").await;
         let _ = self.stdin.flush().await;
     }
+}
+
+/// Retries a job as a person does: `halyard jobs retry <id>`.
+pub(super) async fn retry_by_hand(server_url: &str, job_id: &str) -> anyhow::Result<()> {
+    let mut command = this_program("jobs")?;
+    command.args(["retry", job_id]).env("HALYARD_URL", server_url).stderr(Stdio::piped());
+    let done = command.output().await.context("cannot run `halyard jobs retry`")?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    ensure!(done.status.success(), "`halyard jobs retry` ended with {}: {said}", done.status);
+    Ok(())
 }
 
 /// Makes this process, a child of the story, end as soon as its standard input closes. Answers with

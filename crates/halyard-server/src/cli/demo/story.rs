@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use halyard::{Backoff, CreatedJob, JobDetail, NewJob, Retry, State};
+use halyard::{Backoff, CreatedJob, JobDetail, NewJob, State};
 use serde_json::json;
 
 use super::cast::{CAST, CHARGE, CLOSE, Fate, Member, PERIOD, QUEUE};
 use super::crash::CrashPoint;
+use super::processes::retry_by_hand;
 use super::stage::{PATIENCE, Stage};
 use super::voices::Voice;
 
@@ -100,7 +101,7 @@ async fn everything_else(stage: &mut Stage, jobs: &[CreatedJob]) -> anyhow::Resu
         "A job runs again only if that may help, and what was charged stays charged.",
     );
     stage.hire(2, 2, Some(CrashPoint::before_step("ledger"))).await?;
-    retry_by_hand(stage, jobs).await?;
+    know_the_unknown(stage, jobs).await?;
     for (job, member) in jobs.iter().zip(&CAST) {
         let ended = stage.halyard.jobs().wait(&job.id, PATIENCE).await?;
         let expected = if member.can_pay() { State::Completed } else { State::Failed };
@@ -111,16 +112,14 @@ async fn everything_else(stage: &mut Stage, jobs: &[CreatedJob]) -> anyhow::Resu
 }
 
 /// The subscription is not there when its job runs, and then it is.
-async fn retry_by_hand(stage: &Stage, jobs: &[CreatedJob]) -> anyhow::Result<()> {
+async fn know_the_unknown(stage: &Stage, jobs: &[CreatedJob]) -> anyhow::Result<()> {
     let (hugo, job) = meets(Fate::Unknown, jobs)?;
     let failed = stage.halyard.jobs().wait(&job.id, PATIENCE).await?;
     ensure!(failed.state == State::Failed, "{}'s job is {}", hugo.name, failed.state);
     stage.billing.add_subscription(hugo)?;
     stage.narrator.say(Voice::You, format!("{}: subscription added, so by hand:", hugo.name));
-    stage.narrator.say(Voice::You, format!("POST /v1/jobs/{}/retry", job.id));
-    let life = i64::try_from(failed.life)?;
-    stage.halyard.jobs().retry(&job.id, Retry { life: Some(life), ..Retry::default() }).await?;
-    Ok(())
+    stage.narrator.say(Voice::You, format!("halyard jobs retry {}", job.id));
+    retry_by_hand(stage.halyard.url(), &job.id).await
 }
 
 /// The one who meets this, and the job.
