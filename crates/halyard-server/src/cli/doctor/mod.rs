@@ -39,7 +39,7 @@ pub struct Args {
     data_dir: Option<PathBuf>,
     #[command(flatten)]
     remote: Remote,
-    /// Also compare every index with its table, which takes about three times as long.
+    /// Also compare every index with its table.
     #[arg(long)]
     full: bool,
     /// Count the counters of the data directory anew before looking. Nothing else is ever

@@ -98,7 +98,7 @@ impl Finding {
 pub enum Depth {
     /// Every page, row and constraint.
     Quick,
-    /// That, and every index against its table: about three times as long.
+    /// That, and every index against its table.
     Full,
 }
 
