@@ -173,14 +173,21 @@ impl Member for (JobId, Acted) {
     fn again(tx: &mut Tx<'_>, item: Item) -> Ran<Self> {
         let state = |number| State::from_number(number).unwrap_or(State::Completed);
         let refused = |refusal| Ok((JobId(0), Acted::Refused(refusal)));
+        let was_delete = matches!(item, Item::Deleted(_));
         match item {
-            Item::Job(id) => {
+            Item::Job(id) | Item::Deleted(id) => {
                 let id = job_id(&id);
-                let Some(job) = tx.job_by_id(id)? else { return Ok((id, Acted::NotFound)) };
-                let view = Some(Box::new(tx.view(job)?));
-                Ok((id, Acted::Done { view, repeated: true }))
+                // An id may have been used again since its job was deleted.
+                let acted = match tx.job_by_id(id)? {
+                    Some(job) => {
+                        let view = Some(Box::new(tx.view(job)?));
+                        Acted::Done { view, repeated: true }
+                    }
+                    None if was_delete => Acted::Done { view: None, repeated: true },
+                    None => Acted::NotFound,
+                };
+                Ok((id, acted))
             }
-            Item::Deleted(id) => Ok((job_id(&id), Acted::Done { view: None, repeated: true })),
             Item::Running => refused(Refusal::Running),
             Item::NotRetryable(number) => refused(Refusal::NotRetryable(state(number))),
             Item::Finished(number) => refused(Refusal::Finished(state(number))),
