@@ -54,6 +54,13 @@ pub struct Received<'v> {
 ///
 /// Everything that is wrong with its shape, with a pointer to every bad item.
 pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
+    let (received, faults) = read_all(body);
+    faults.or(received)
+}
+
+/// As [`read`], with what could be read beside its faults, for a server that goes on to judge
+/// values and then tells all that is wrong at once.
+pub fn read_all<'b>(body: &'b Body<'_>) -> (Received<'b>, Faults) {
     let mut faults = Faults::default();
     let (root, place) = (body.root(), Place::Body);
     let mut jobs = None;
@@ -74,5 +81,5 @@ pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
     if faults.is_empty() {
         faults.accepts(&place, root);
     }
-    faults.or(Received { jobs })
+    (Received { jobs }, faults)
 }

@@ -133,6 +133,8 @@ job_object_more! {
 /// out or `null` is `None`.
 #[derive(Clone, Debug, Default)]
 pub struct Received<'v> {
+    /// False when nothing of it could be read.
+    pub is_read: bool,
     /// The task.
     pub task: Cow<'v, str>,
     /// The queue.
@@ -173,9 +175,16 @@ pub struct Received<'v> {
 ///
 /// Everything that is wrong with its shape.
 pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
+    let (received, faults) = read_all(body);
+    faults.or(received)
+}
+
+/// As [`read`], with what could be read beside its faults, for a server that goes on to judge
+/// values and then tells all that is wrong at once.
+pub fn read_all<'b>(body: &'b Body<'_>) -> (Received<'b>, Faults) {
     let mut faults = Faults::default();
     let received = read_item(body.root(), &Place::Body, &mut faults);
-    faults.or(received)
+    (received, faults)
 }
 
 const MEMBERS: &[&str] = &[
@@ -207,6 +216,7 @@ pub(crate) fn read_item<'v>(
     if !faults.accepts(place, value) {
         return got;
     }
+    got.is_read = true;
     let mut task = None;
     object(value, place, faults, Unknown::Refused(MEMBERS), |field, faults| {
         match field.name {

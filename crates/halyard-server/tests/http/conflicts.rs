@@ -91,7 +91,7 @@ async fn a_bad_item_refuses_its_batch_and_a_refused_one_does_not() {
     jobs[50] = json!({"task": 5, "priority": 1000});
     let reply = served.post("/v1/jobs/batch", json!({"jobs": jobs})).await;
     check(&reply, 400, "invalid_field", &["task"]);
-    assert_eq!(pointers(&reply), ["/jobs/50/task"]);
+    assert_eq!(pointers(&reply), ["/jobs/50/task", "/jobs/50/priority"]);
     assert_eq!(served.get("/v1/jobs").await.json["data"], json!([]));
 
     jobs[50] = item("k3", 4);

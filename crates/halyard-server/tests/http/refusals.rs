@@ -306,3 +306,17 @@ async fn media_types() {
     let reply = served.call_with("POST", "/v1/jobs", &charset, json!({"task": "t"})).await;
     assert_eq!(reply.status, 201, "{reply:?}");
 }
+
+/// Wrong shapes and wrong values are told together, each bad item with a pointer of its own.
+#[tokio::test]
+async fn every_fault_of_a_request_is_told_at_once() {
+    let served = Served::start().await;
+    let one =
+        served.post("/v1/jobs", json!({"task": "", "priority": "x", "max_attempts": 0})).await;
+    assert_eq!(pointers(&one), ["/priority", "/task", "/max_attempts"]);
+    let jobs = json!([{"task": "t", "foo": 1}, {"task": "t", "priority": 500}, {}, {"task": "t"}]);
+    let batch = served.post("/v1/jobs/batch", json!({ "jobs": jobs })).await;
+    assert_eq!(pointers(&batch), ["/jobs/0/foo", "/jobs/2/task", "/jobs/1/priority"]);
+    let list = served.get("/v1/jobs").await;
+    assert_eq!(list.json["data"], json!([]));
+}

@@ -17,26 +17,39 @@ use super::{add_faults, if_failed_of, job, key_reused, refuse_if_any, text_or_nu
 use crate::engine::chance;
 use crate::http::refused::Refused;
 
-/// Jobs that were sent, checked.
+/// A job that was sent, checked. What is wrong with its shape and with its values is told at once.
 ///
 /// # Errors
-/// Everything that is wrong with them.
-pub fn one(sent: Received<'_>, key_ttl_ms: i64, now: i64) -> Result<NewJob, Refused> {
-    admit(sent, key_ttl_ms, now).map_err(|found| {
-        let mut faults = Faults::default();
-        add_faults(&mut faults, "", found);
-        faults.into()
-    })
+/// Everything that is wrong with it.
+pub fn one(
+    (sent, mut faults): (Received<'_>, Faults),
+    key_ttl_ms: i64,
+    now: i64,
+) -> Result<NewJob, Refused> {
+    if sent.is_read {
+        match admit(sent, key_ttl_ms, now) {
+            Ok(job) if faults.is_empty() => return Ok(job),
+            Ok(_) => {}
+            Err(found) => add_faults(&mut faults, "", found),
+        }
+    }
+    Err(faults.into())
 }
 
 /// As [`one`], for each of a batch; one bad item refuses all.
 ///
 /// # Errors
 /// Everything that is wrong with any of them.
-pub fn many(sent: batch::Received<'_>, key_ttl_ms: i64, now: i64) -> Result<Vec<NewJob>, Refused> {
-    let mut faults = Faults::default();
+pub fn many(
+    (sent, mut faults): (batch::Received<'_>, Faults),
+    key_ttl_ms: i64,
+    now: i64,
+) -> Result<Vec<NewJob>, Refused> {
     let mut jobs = Vec::with_capacity(sent.jobs.len());
     for (index, item) in sent.jobs.into_iter().enumerate() {
+        if !item.is_read {
+            continue;
+        }
         faults.next_item();
         match admit(item, key_ttl_ms, now) {
             Ok(job) => jobs.push(job),

@@ -80,11 +80,16 @@ impl From<Problem> for Refused {
     }
 }
 
-/// Adds what core found wrong; `prefix` is the pointer of the object that was sent.
+/// Adds what core found wrong; `prefix` is the pointer of the object that was sent. A member whose
+/// shape was wrong has its fault already.
 fn add_faults(faults: &mut Faults, prefix: &str, found: Vec<Fault>) {
     for Fault { field, message, too_large } in found {
         let code = if too_large { Code::PayloadTooLarge } else { Code::InvalidField };
-        faults.push(code, format!("{prefix}/{field}"), message);
+        let pointer = format!("{prefix}/{field}");
+        let is_known = faults.errors().iter().any(|known| known.pointer.starts_with(&pointer));
+        if !is_known {
+            faults.push(code, pointer, message);
+        }
     }
 }
 

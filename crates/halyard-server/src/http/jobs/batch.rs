@@ -23,7 +23,7 @@ pub async fn batch(app: &App, call: &Call) -> Result<Answer, Refused> {
     call.no_query()?;
     let (jobs, request) = {
         let body = call.body()?;
-        let jobs = convert::create::many(batch::read(&body)?, app.rules.key_ttl_ms, app.now())?;
+        let jobs = convert::create::many(batch::read_all(&body), app.rules.key_ttl_ms, app.now())?;
         (jobs, convert::request_key(call, &body)?)
     };
     let answer = app.engine.store.create(jobs, request).await?;

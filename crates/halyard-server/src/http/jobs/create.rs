@@ -30,7 +30,7 @@ pub async fn create(app: &App, call: &Call) -> Result<Answer, Refused> {
     let query = create::read_query(call.query())?;
     let (job, request) = {
         let body = call.body()?;
-        let job = convert::create::one(create::read(&body)?, app.rules.key_ttl_ms, app.now())?;
+        let job = convert::create::one(create::read_all(&body), app.rules.key_ttl_ms, app.now())?;
         (job, convert::request_key(call, &body)?)
     };
     let answer = app.engine.store.create(vec![job], request).await?;
