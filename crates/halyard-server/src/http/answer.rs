@@ -9,9 +9,9 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use halyard_api::headers;
-use halyard_api::problem::{PROBLEM_MEDIA_TYPE, Problem};
+use halyard_api::problem::{Code, PROBLEM_MEDIA_TYPE, Problem};
 use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
+    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
@@ -138,6 +138,11 @@ impl Answer {
             headers.insert(ALLOW, allow);
         }
         match problem.status {
+            // Who sends such a head or body may mean another end of it than this server does: what
+            // comes behind it on the connection is not read as a request.
+            400 if is_doubtful(&problem) => {
+                headers.insert(CONNECTION, HeaderValue::from_static("close"));
+            }
             401 => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
@@ -217,4 +222,10 @@ impl hyper::body::Body for Body {
             Self::Events(_) => SizeHint::default(),
         }
     }
+}
+
+/// Says whether client and server may disagree about where the request ends.
+fn is_doubtful(problem: &Problem) -> bool {
+    problem.code == Code::MalformedJson
+        || problem.errors.iter().any(|error| error.pointer == "Host")
 }
