@@ -160,6 +160,11 @@ impl Engine {
         if !claims.jobs.is_empty() || wait.is_zero() || self.is_draining() {
             return Ok((claims, leased));
         }
+        // Boxed, since it holds a timer, and most claims of a busy worker do not wait.
+        Box::pin(self.claim_later(claim, until)).await
+    }
+
+    async fn claim_later(&self, claim: Claim, until: Instant) -> Answer<(Claims, Leased)> {
         let wants = Wants::new(&claim.queues, claim.tasks.as_deref());
         let mut waiter = self.hints.claims.join(wants, claim.max);
         let mut wake = Wake::default();

@@ -24,7 +24,7 @@ impl Engine {
                 if is_over(&detail, life) {
                     return Ok(Some(detail));
                 }
-                self.read_after(id, life, until).await
+                Box::pin(self.read_after(id, life, until)).await
             }
             answer => Ok(answer),
         }

@@ -86,7 +86,7 @@ impl Answer {
     /// Adds where the job is.
     #[must_use]
     pub fn at_job(mut self, id: &str) -> Self {
-        if let Ok(location) = HeaderValue::from_str(&format!("/v1/jobs/{id}")) {
+        if let Ok(location) = HeaderValue::try_from(["/v1/jobs/", id].concat()) {
             self.headers.insert(LOCATION, location);
         }
         self

@@ -1,5 +1,6 @@
 //! Reading a body: at most so long, at most so much, and only JSON.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,7 +52,7 @@ impl Default for Room {
     }
 }
 
-/// Reads a body.
+/// Reads a body. How long that may take is the connection's to say.
 ///
 /// # Errors
 /// Why it was not read.
@@ -59,7 +60,6 @@ pub async fn read_body(
     headers: &HeaderMap,
     mut body: Incoming,
     takes: Takes,
-    patience: Duration,
     room: &Room,
 ) -> Result<ReadBody, Unread> {
     if takes == Takes::Nothing || hyper::body::Body::is_end_stream(&body) {
@@ -69,39 +69,42 @@ pub async fn read_body(
         discard(body).await;
         return Err(Unread::Refused(refused));
     }
-    match tokio::time::timeout(patience, collect(&mut body, takes.bytes_max(), room)).await {
-        Ok(Collected::All(body)) => {
+    match collect(&mut body, takes.bytes_max(), room).await {
+        Collected::All(body) => {
             if !body.bytes.is_empty() {
                 check_media_type(headers).map_err(Unread::Refused)?;
             }
             Ok(body)
         }
-        Ok(Collected::TooLarge) => {
+        Collected::TooLarge => {
             discard(body).await;
             Err(Unread::Refused(too_large(takes.bytes_max())))
         }
-        Ok(Collected::NoRoom) => {
+        Collected::NoRoom => {
             discard(body).await;
             let detail = "too many large bodies are being read; send this one again later";
             Err(Unread::Refused(Refused::new(Code::Overloaded, detail)))
         }
-        Ok(Collected::Broken) | Err(_) => Err(Unread::Stalled),
+        Collected::Broken => Err(Unread::Stalled),
     }
 }
 
-/// Reads on, for a client that is going to be refused.
-pub async fn discard(mut body: Incoming) {
-    let reading = async {
-        let mut read = 0;
-        while let Some(Ok(frame)) = body.frame().await {
-            read += frame.data_ref().map_or(0, Bytes::len);
-            if read > DISCARDED_BYTES_MAX {
-                break;
+/// Reads on, for a client that is going to be refused. Boxed, since it holds a timer: timers are
+/// large and oddly aligned, and would make every call's future so.
+pub fn discard(mut body: Incoming) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        let reading = async {
+            let mut read = 0;
+            while let Some(Ok(frame)) = body.frame().await {
+                read += frame.data_ref().map_or(0, Bytes::len);
+                if read > DISCARDED_BYTES_MAX {
+                    break;
+                }
             }
-        }
-    };
-    // Whether it ended or not, what was to be read is read.
-    let _ = tokio::time::timeout(DISCARD_MAX, reading).await;
+        };
+        // Whether it ended or not, what was to be read is read.
+        let _ = tokio::time::timeout(DISCARD_MAX, reading).await;
+    })
 }
 
 enum Collected {

@@ -2,7 +2,7 @@
 //! an answer has left.
 //!
 //! hyper's own limit for reading a head covers idle connections with the same length and sets a
-//! timer for every request; here each has its own length ([`Patience`]), and a
+//! timer for every request; here head, body, idleness and writing each have their own length ([`Patience`]), and a
 //! connection keeps one timer that is seldom moved.
 
 use std::io;
@@ -39,16 +39,23 @@ struct Shared {
 enum Phase {
     /// A head, which has begun, or is the first one.
     Head = 0,
+    /// A body.
+    Body = 1,
     /// Nothing: its call is under way.
-    Busy = 1,
+    Busy = 2,
     /// Its answer was given; it may send another request.
-    Idle = 2,
+    Idle = 3,
 }
 
 impl Link {
     /// A call begins: its head is complete.
     pub fn begin_call(&self) {
         self.set(Phase::Busy);
+    }
+
+    /// Its body is being read, until [`Link::begin_call`].
+    pub fn begin_body(&self) {
+        self.set(Phase::Body);
     }
 
     /// A call's answer is ready.
@@ -75,7 +82,8 @@ impl Link {
     fn phase(&self) -> Phase {
         match self.0.phase.load(Ordering::Relaxed) {
             0 => Phase::Head,
-            1 => Phase::Busy,
+            1 => Phase::Body,
+            2 => Phase::Busy,
             _ => Phase::Idle,
         }
     }
@@ -117,6 +125,7 @@ impl Connection {
         let until = match phase {
             Phase::Busy => return false,
             Phase::Head => self.since + self.limits.head,
+            Phase::Body => self.since + self.limits.body,
             Phase::Idle => self.since + self.limits.idle,
         };
         // A timer that is early is moved when it fires, one that is late at once.

@@ -78,8 +78,10 @@ async fn answer(
         body::discard(body).await;
         return Ok(Err((refused, None)));
     }
-    let patience = app.rules.patience.body;
-    match body::read_body(&call.parts.headers, body, route.takes, patience, &app.room).await {
+    call.link.begin_body();
+    let read = body::read_body(&call.parts.headers, body, route.takes, &app.room).await;
+    call.link.begin_call();
+    match read {
         Ok(body) => call.body = body,
         Err(Unread::Refused(refused)) => return Ok(Err((refused, None))),
         Err(Unread::Stalled) => return Err(Gone),

@@ -37,7 +37,8 @@ pub async fn create(app: &App, call: &Call) -> Result<Answer, Refused> {
     let mut made = convert::create::made(answer)?;
     let wait = convert::wait(query.wait_ms);
     if let (Some((id, life)), false) = (made.lives, wait.is_zero()) {
-        let later = app.engine.read_after(id, life, started + wait).await?;
+        // Boxed, as few creates wait and a wait's timer is large.
+        let later = Box::pin(app.engine.read_after(id, life, started + wait)).await?;
         // Deleted meanwhile: it was made all the same, and this is what it was.
         if let Some(later) = later {
             made.becomes(&later);
