@@ -2,8 +2,8 @@
 //! an answer has left.
 //!
 //! hyper's own limit for reading a head covers idle connections with the same length and sets a
-//! timer for every request; here head, body, idleness and writing each have their own length ([`Patience`]), and a
-//! connection keeps one timer that is seldom moved.
+//! timer for every request; here head, body, idleness and writing each have their own length
+//! ([`Patience`]), and a connection keeps one timer that is seldom moved.
 
 use std::io;
 use std::pin::Pin;
