@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, params};
-use serde::Serialize;
 
 use super::loads::Repeat;
 use super::requests::{PAYLOAD, QUEUE, TASK};
@@ -22,8 +21,7 @@ const APPEND_BYTES: usize = 4 << 10;
 const GROUPS: &[usize] = &[1, 64, 128, 1_000];
 
 /// A limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Limit {
     /// Appends of 4 KiB, each synced (`fdatasync`).
     Sync,

@@ -40,11 +40,12 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use halyard_api::Timestamp;
+use tokio::signal::unix::{SignalKind, signal};
 
 use self::big::Size;
 use self::limits::{Limit, Limits};
 use self::machine::Machine;
-use self::report::{Figure, Report, StartUp, thousands};
+use self::report::{Figure, LimitFigure, Report, StartUp, thousands};
 use self::server::{Scratch, Server};
 use self::window::Window;
 
@@ -86,12 +87,25 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     ensure!((0.01..=600.0).contains(&args.seconds), "--seconds must be from 0.01 to 600");
     // One thread for the client: more only take the server's cores.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let report = runtime.block_on(measure(args))?;
+    let report = runtime.block_on(unless_stopped(measure(args)))?;
     report.print();
     if let Some(file) = &args.json {
         report.write(file)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Someone who stops the run must not be left with its server.
+async fn unless_stopped(
+    run: impl Future<Output = anyhow::Result<Report>>,
+) -> anyhow::Result<Report> {
+    let mut term = signal(SignalKind::terminate())?;
+    let mut int = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        report = run => report,
+        _ = term.recv() => bail!("stopped"),
+        _ = int.recv() => bail!("stopped"),
+    }
 }
 
 async fn measure(args: &Args) -> anyhow::Result<Report> {
@@ -188,7 +202,8 @@ impl Run<'_> {
         anstream::eprintln!("bench: {}: {} jobs/s", test.name, thousands(ran.seen.rate()));
         let mut limits = Vec::new();
         for limit in test.limits() {
-            limits.push((limit, self.limits.rate(limit).await?));
+            let rate = self.limits.rate(limit).await?;
+            limits.push(LimitFigure { limit: limit.to_string(), rate });
         }
         self.report.tests.push(Figure::new(test, ran, limits));
         Ok(())

@@ -39,7 +39,7 @@ pub(super) struct Figure {
     pub(super) jobs: u64,
     pub(super) seconds: f64,
     /// What the machine itself can do of the kind, a second.
-    pub(super) limits: Vec<(Limit, f64)>,
+    pub(super) limits: Vec<LimitFigure>,
     /// A job.
     pub(super) server_cpu_us: Option<f64>,
     pub(super) client_cpu_us: Option<f64>,
@@ -47,6 +47,15 @@ pub(super) struct Figure {
     pub(super) elsewhere_percent: Option<f64>,
     /// Of the server.
     pub(super) memory: Option<Memory>,
+}
+
+/// What the machine itself can do.
+#[derive(Debug, Serialize)]
+pub(super) struct LimitFigure {
+    /// Of what.
+    pub(super) limit: String,
+    /// A second.
+    pub(super) rate: f64,
 }
 
 /// How long a server takes until it listens.
@@ -63,7 +72,7 @@ pub(super) struct StartUp {
 }
 
 impl Figure {
-    pub(super) fn new(test: &Test, ran: &Ran, limits: Vec<(Limit, f64)>) -> Self {
+    pub(super) fn new(test: &Test, ran: &Ran, limits: Vec<LimitFigure>) -> Self {
         Self {
             name: test.name,
             connections: test.connections,
@@ -93,6 +102,14 @@ impl Report {
         if !self.tests.is_empty() {
             anstream::println!("\n{}", self.table());
         }
+        for (big, small) in self.big_and_small() {
+            anstream::println!(
+                "{}: {:.0} % of {} on an empty directory",
+                big.name,
+                100.0 * big.rate / small.rate,
+                small.name
+            );
+        }
         if let Some(latency) = &self.latency {
             anstream::println!(
                 "\ncreate to claim of a waiting worker: p50 {:.2} ms, p99 {:.2} ms ({} jobs)",
@@ -113,6 +130,14 @@ impl Report {
         }
     }
 
+    /// Each test on the big file with the same one on an empty directory.
+    fn big_and_small(&self) -> impl Iterator<Item = (&Figure, &Figure)> {
+        self.tests.iter().filter_map(|big| {
+            let name = big.name.strip_prefix("big-")?;
+            Some((big, self.tests.iter().find(|small| small.name == name)?))
+        })
+    }
+
     fn table(&self) -> Table {
         let mut table = Table::new();
         table.load_style(presets::NOTHING).set_header([
@@ -126,8 +151,9 @@ impl Report {
         ]);
         for figure in &self.tests {
             let limits = figure.limits.iter();
-            let limits: Vec<_> =
-                limits.map(|(limit, rate)| format!("{} {limit}", thousands(*rate))).collect();
+            let limits: Vec<_> = limits
+                .map(|LimitFigure { limit, rate }| format!("{} {limit}", thousands(*rate)))
+                .collect();
             table.add_row([
                 figure.name.to_owned(),
                 thousands(figure.rate),
