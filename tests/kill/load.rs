@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use halyard_tests::PATIENCE;
 use halyard_tests::history::{Call, Entry, Lease, NewJob, Outcome, Reply, Report};
 use halyard_tests::ids::job_id;
 use halyard_tests::wire::{Client, Failure};
@@ -80,7 +81,9 @@ impl Actor<'_> {
 
     /// Makes a call, and repeats it until there is an answer, as a real client does.
     fn tell(&mut self, mut call: Call) -> Reply {
+        let give_up = Instant::now() + PATIENCE;
         loop {
+            assert!(Instant::now() < give_up, "no answer in {PATIENCE:?}: {call:?}");
             let reply = self.send(&call);
             if matches!(reply, Reply::Got { .. }) {
                 return reply;
@@ -250,7 +253,8 @@ impl Actor<'_> {
     fn outcome(&mut self) -> Outcome {
         match self.chance.random_range(0..20) {
             0..11 => {
-                Outcome::Completed(json!({"by": self.number, "exact": 9_007_199_254_740_993_u64}))
+                let exact = 9_007_199_254_740_993_u64 + self.chance.random_range(0..2);
+                Outcome::Completed(json!({"by": self.number, "exact": exact}))
             }
             11..14 => Outcome::Failed { retryable: true },
             14..16 => Outcome::Failed { retryable: false },
@@ -290,7 +294,11 @@ impl Actor<'_> {
                 };
                 let life = body["life"].as_u64().unwrap_or_default();
                 let fresh = self.one_in(6);
-                self.tell(Call::Retry { job, life, fresh });
+                let retry = Call::Retry { job, life, fresh };
+                self.tell(retry.clone());
+                if self.one_in(3) {
+                    self.tell(retry);
+                }
             }
             4..8 => {
                 self.tell(Call::Cancel { job });

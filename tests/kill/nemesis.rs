@@ -54,7 +54,10 @@ impl Nemesis {
 
     fn kill(&self, trial: &Trial) {
         let hit = trial.in_flight.load(Ordering::SeqCst) > 0;
-        trial.server.read().unwrap().process().kill();
+        let server = trial.server.read().unwrap();
+        if let Some(status) = server.process().kill() {
+            panic!("the server had ended by itself, with {status}:\n{}", server.process().log());
+        }
         self.struck.fetch_add(usize::from(hit), Ordering::SeqCst);
     }
 }

@@ -3,6 +3,7 @@
 //! Every call is recorded once per time it was sent: a repeat is an entry of its own. All times
 //! come from one monotonic clock of the test process.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -229,7 +230,15 @@ impl Call {
         !matches!(self, Self::Get { .. })
     }
 
-    /// Whether it names this job or this key, for the history that a failure prints.
+    /// The claim that this is a sending of.
+    fn claim(&self) -> Option<&str> {
+        match self {
+            Self::Claim { claim_id, .. } => Some(claim_id),
+            _ => None,
+        }
+    }
+
+    /// Whether it names this job, for the history that a failure prints.
     fn names(&self, job: &str) -> bool {
         match self {
             Self::Create(new) => new.id.as_deref() == Some(job),
@@ -340,10 +349,16 @@ pub struct History {
 }
 
 impl History {
-    /// Everything that was asked and said about a job, in the order of sending.
+    /// Everything that was asked and said about a job, in the order of sending; of the claims that
+    /// gave it, those without an answer too.
     pub fn of_job(&self, job: &str) -> String {
+        let concerned = self.entries.iter().filter(|entry| entry.concerns(job));
+        let claims: BTreeSet<&str> = concerned.filter_map(|entry| entry.call.claim()).collect();
+        let same_claim =
+            |entry: &Entry| entry.call.claim().is_some_and(|claim| claims.contains(claim));
+        let entries = self.entries.iter();
         let mut entries: Vec<&Entry> =
-            self.entries.iter().filter(|entry| entry.concerns(job)).collect();
+            entries.filter(|entry| same_claim(entry) || entry.concerns(job)).collect();
         entries.sort_by_key(|entry| entry.sent);
         entries.iter().map(|entry| format!("{entry}\n")).collect()
     }

@@ -212,11 +212,14 @@ impl Process {
         self.signal(Signal::CONT);
     }
 
-    /// Ends the process with SIGKILL and waits until it is gone.
-    pub fn kill(&self) {
+    /// Ends the process with SIGKILL and waits until it is gone. Says how it had ended by itself
+    /// before, if it had.
+    pub fn kill(&self) -> Option<ExitStatus> {
         let mut child = self.child.lock().unwrap();
+        let ended = child.try_wait().ok().flatten();
         let _ = child.kill();
         let _ = child.wait();
+        ended
     }
 
     /// Waits for the process to end by itself.

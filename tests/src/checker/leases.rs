@@ -19,7 +19,7 @@ pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
     }
 }
 
-/// I15, I16: never more than asked for, never more attempts than allowed.
+/// I15, I16: never more than asked for, never more attempts or crashes than allowed.
 fn claims_are_bounded(facts: &Facts<'_>, found: &mut Found) {
     for entry in &facts.history.entries {
         let Call::Claim { max, .. } = &entry.call else { continue };
@@ -34,6 +34,11 @@ fn claims_are_bounded(facts: &Facts<'_>, found: &mut Found) {
             if attempt.is_none() || attempt == Some(0) || attempt > most {
                 let id = job["id"].as_str().unwrap_or_default();
                 found.add("I16", id, format!("claimed as attempt {attempt:?} of {most:?}"));
+            }
+            if job["crashes"].as_u64() >= job["max_crashes"].as_u64() {
+                let id = job["id"].as_str().unwrap_or_default();
+                let text = format!("claimed after {} of {}", job["crashes"], job["max_crashes"]);
+                found.add("I16", id, format!("{text} crashes"));
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Found;
 use super::facts::{Facts, View, terminal};
-use crate::history::{Call, Moment};
+use crate::history::{Call, Moment, Outcome};
 
 /// A life's end as one answer showed it.
 struct End<'a> {
@@ -20,6 +20,7 @@ pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
         nothing_after_the_end(facts, job, views, &ends, found);
         lives_count_up(job, views, found);
         cancel_is_final(facts, job, found);
+        reports_lead_where_they_must(facts, job, found);
         one_retry_per_life(facts, job, found);
     }
 }
@@ -118,6 +119,28 @@ fn cancel_is_final(facts: &Facts<'_>, job: &str, found: &mut Found) {
         }
         if body["state"] != "cancelled" && body["cancel_requested"] != true {
             found.add("I27", job, format!("a cancel was accepted without effect: {body}"));
+        }
+    }
+}
+
+/// I8, I28: where a report may lead. A completion completes, a failure for good fails, whatever
+/// attempts are left and whether or not a cancel was asked for.
+fn reports_lead_where_they_must(facts: &Facts<'_>, job: &str, found: &mut Found) {
+    for token in facts.tokens.get(job).into_iter().flatten() {
+        for told in facts.reports.get(token).into_iter().flatten().filter(|told| told.accepted()) {
+            let state = told.result.and_then(|result| result["state"].as_str());
+            let states: &[&str] = match told.outcome {
+                Outcome::Completed(_) => &["completed"],
+                Outcome::Failed { retryable: false } => &["failed"],
+                Outcome::Failed { retryable: true } => &["retrying", "failed", "cancelled"],
+                Outcome::Released => &["queued", "retrying", "failed", "cancelled"],
+                Outcome::Snoozed(_) => &["scheduled", "retrying", "failed", "cancelled"],
+                Outcome::Cancelled => &["cancelled"],
+            };
+            if !state.is_some_and(|state| states.contains(&state)) {
+                let text = format!("{:?} of token {token} led to {state:?}", told.outcome);
+                found.add("I28", job, text);
+            }
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::story::{Story, attempt, beaten, claim, given, good, job, mark, new_job, told};
+use super::story::{Story, attempt, beaten, claim, finish, given, good, job, mark, new_job, told};
 use super::{check, explain};
-use crate::history::{Call, Entry, Reply};
+use crate::history::{Call, Entry, Outcome, Reply};
 
 #[test]
 fn a_good_history_passes() {
@@ -171,6 +171,9 @@ fn broken_promises_about_claims_are_found() {
     check_found("I16", "an attempt beyond the last", |story| {
         story.body("claim a2")["jobs"][0]["attempt"] = json!(4);
     });
+    check_found("I16", "a start beyond the crash limit", |story| {
+        story.body("claim a2")["jobs"][0]["crashes"] = json!(5);
+    });
     check_found("I16", "a start that is not counted", |story| {
         story.last("a")["attempt"] = json!(1);
     });
@@ -203,6 +206,12 @@ fn broken_promises_about_lives_are_found() {
     });
     check_found("I27", "a cancel without effect", |story| {
         story.body("stop k")["cancel_requested"] = json!(false);
+    });
+    check_found("I28", "a failure for good is tried again", |story| {
+        story.entry("fail").call = finish("a", "ta1", Outcome::Failed { retryable: false });
+    });
+    check_found("I28", "a completion does not complete", |story| {
+        story.body("done c")["results"][0]["state"] = json!("retrying");
     });
     check_found("P6", "a retry opens two lives", |story| {
         let body = story.body("retry c").clone();

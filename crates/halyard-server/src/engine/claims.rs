@@ -2,86 +2,22 @@
 //!
 //! A claim runs in a task of its own: when its caller is dropped (the client hung up) while the
 //! store is at work, what was leased is still known and is given back. The same holds until the
-//! answer was handed over, see [`Leased::hand_over`].
-//!
-//! Whose answer was lost may be gone, or may be about to repeat the claim. What a repeat is given
-//! must not be taken back behind its back, so a repeat calls off the giving back, see
-//! [`Deliveries`].
+//! answer was handed over, see [`Leased::hand_over`]. A repeat of the claim calls that off, see
+//! [`deliveries`](super::deliveries).
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use halyard_core::id::{JobId, Token};
-use halyard_core::job::ClaimMark;
 use halyard_core::outcome::Report;
 use halyard_store::verbs::{Claim, Claims, Outcome};
 use halyard_store::{Answer, Store, StoreError};
 use tokio::runtime::Handle;
-use tokio::sync::RwLock;
 use tokio::time::Instant;
 
+use super::deliveries::Delivery;
 use super::wakeups::{Waiter, Wake, Wants};
 use super::{Engine, chance};
-
-/// Claims whose leases are not with their client yet.
-#[derive(Debug, Default)]
-pub struct Deliveries {
-    /// By mark: of each such claim whether a repeat has answered with its leases meanwhile.
-    under_way: Mutex<HashMap<ClaimMark, Vec<Arc<AtomicBool>>>>,
-    /// Held together by those who give back, and alone by who repeats: a repeat comes before a
-    /// giving back, and calls it off, or after it is committed, and finds nothing to repeat.
-    turn: Arc<RwLock<()>>,
-}
-
-impl Deliveries {
-    fn begin(self: &Arc<Self>, mark: Option<ClaimMark>) -> Delivery {
-        let taken_over = Arc::default();
-        if let Some(mark) = mark {
-            self.lock().entry(mark).or_default().push(Arc::clone(&taken_over));
-        }
-        Delivery { all: Arc::clone(self), mark, taken_over }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<ClaimMark, Vec<Arc<AtomicBool>>>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// One of them.
-struct Delivery {
-    all: Arc<Deliveries>,
-    mark: Option<ClaimMark>,
-    taken_over: Arc<AtomicBool>,
-}
-
-impl Delivery {
-    /// The leases of every other claim of this mark are in this one's answer too.
-    fn take_over(&self) {
-        let under_way = self.all.lock();
-        let same_mark = self.mark.and_then(|mark| under_way.get(&mark));
-        for other in same_mark.into_iter().flatten() {
-            if !Arc::ptr_eq(other, &self.taken_over) {
-                other.store(true, Ordering::Relaxed);
-            }
-        }
-    }
-}
-
-impl Drop for Delivery {
-    fn drop(&mut self) {
-        let Some(mark) = self.mark else { return };
-        let mut under_way = self.all.lock();
-        if let Entry::Occupied(mut same_mark) = under_way.entry(mark) {
-            same_mark.get_mut().retain(|other| !Arc::ptr_eq(other, &self.taken_over));
-            if same_mark.get().is_empty() {
-                same_mark.remove();
-            }
-        }
-    }
-}
 
 /// What a claim leased. Dropped before it was handed over, it gives everything back at once.
 pub struct Leased {
@@ -98,7 +34,7 @@ impl std::fmt::Debug for Leased {
 }
 
 impl Leased {
-    fn new(store: Arc<dyn Store>, claims: &Claims, delivery: Delivery) -> Self {
+    fn new(store: Arc<dyn Store>, claims: &Claims, delivery: Option<Delivery>) -> Self {
         let held = claims
             .jobs
             .iter()
@@ -107,7 +43,7 @@ impl Leased {
                 job.start.as_ref().map(|start| (job.id, start.marks.token))
             })
             .collect();
-        Self { store, runtime: Handle::current(), held, delivery: Some(delivery) }
+        Self { store, runtime: Handle::current(), held, delivery }
     }
 
     /// The answer is with the client, as far as can be told.
@@ -134,10 +70,7 @@ impl Drop for Leased {
         let Some(delivery) = self.delivery.take() else { return };
         self.runtime.spawn(async move {
             let count = outcomes.len();
-            let _turn = delivery.all.turn.read().await;
-            if delivery.taken_over.load(Ordering::Relaxed) {
-                return;
-            }
+            let Some(_turn) = delivery.give_back().await else { return };
             match store.finish(outcomes, chance::seed()).await {
                 Ok(_) => tracing::debug!(count, "gave jobs back: their client had gone"),
                 Err(error) => {
@@ -197,23 +130,28 @@ impl Engine {
     async fn claim_now(&self, claim: &Claim) -> Answer<(Claims, Leased)> {
         let store = Arc::clone(&self.store);
         let claim = Claim { seed: chance::seed(), ..claim.clone() };
-        let turn = match claim.repeat {
-            true => Some(Arc::clone(&self.deliveries.turn).write_owned().await),
-            false => None,
+        let Some((delivery, turn)) = self.deliveries.begin(claim.mark, claim.repeat).await else {
+            return Ok(self.nothing());
         };
-        let delivery = self.deliveries.begin(claim.mark);
+        let repeat = claim.repeat;
         let task = tokio::spawn(async move {
             let claims = store.claim(claim).await?;
-            if turn.is_some() {
+            if repeat {
                 delivery.take_over();
             }
             drop(turn);
-            let leased = Leased::new(store, &claims, delivery);
+            let leased = Leased::new(store, &claims, Some(delivery));
             Ok((claims, leased))
         });
         match task.await {
             Ok(answer) => answer,
             Err(error) => Err(StoreError::Unavailable(format!("a claim was cut short: {error}"))),
         }
+    }
+
+    fn nothing(&self) -> (Claims, Leased) {
+        let claims = Claims { now: self.store.now(), jobs: Vec::new() };
+        let leased = Leased::new(Arc::clone(&self.store), &claims, None);
+        (claims, leased)
     }
 }

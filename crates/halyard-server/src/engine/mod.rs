@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`wakeups`] | waiting claims, woken when a job may be there for them |
 //! | [`claims`] | a claim with its wait; leases of a client that is gone go back |
+//! | [`deliveries`] | … unless its repeat was answered with them |
 //! | [`waits`], [`reads`] | waiting reads of one job |
 //! | [`ring`] | the last changes, for listeners |
 //! | [`workers`] | who is alive |
@@ -15,6 +16,7 @@
 
 pub mod chance;
 pub mod claims;
+pub mod deliveries;
 pub mod loops;
 pub mod poll;
 pub mod promote;
@@ -80,7 +82,7 @@ pub struct Engine {
     /// How long ended jobs are kept.
     pub retention: Retention,
     /// Claims whose answers are on their way.
-    deliveries: Arc<claims::Deliveries>,
+    deliveries: Arc<deliveries::Deliveries>,
     draining: watch::Sender<bool>,
 }
 

@@ -1,0 +1,196 @@
+//! Claims whose leases are not with their client yet, and what a repeat of one means for it.
+//!
+//! Whose answer was lost may be gone, or may be about to send the claim again. What the repeat is
+//! given must not be given back behind its back, and a first sending that is read after its repeat
+//! must not lease more. So the sendings of one claim take turns:
+//!
+//! - a repeat is alone; when it has its leases, it calls off the giving back of the other sendings;
+//! - a first sending, and who gives back, come before it (it sees what they did) or after it (and
+//!   then do nothing).
+//!
+//! Deliberately absent: claims without a `claim_id`, which cannot be repeated, and anything that
+//! outlives this process: with it go the connections that claims came on.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use halyard_core::job::ClaimMark;
+use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
+use tokio::time::Instant;
+
+/// For so long after a repeat a first sending of its mark is taken for a late one. The client cut
+/// the first one's connection before it sent the repeat on another, so they are read close
+/// together.
+const LATE: Duration = Duration::from_secs(1);
+
+/// Marks with the same remainder share a turn: repeats of many claims at once hardly meet.
+const TURNS: usize = 64;
+
+/// All of them.
+#[derive(Debug)]
+pub struct Deliveries {
+    marks: Mutex<Marks>,
+    turns: Vec<Arc<RwLock<()>>>,
+}
+
+#[derive(Debug, Default)]
+struct Marks {
+    /// Of each claim under way whether a repeat has answered with its leases.
+    under_way: HashMap<ClaimMark, Vec<Arc<AtomicBool>>>,
+    /// When a mark was last repeated.
+    repeated: HashMap<ClaimMark, Instant>,
+}
+
+/// One of them. Whoever has it may still give its leases back.
+#[derive(Debug)]
+pub struct Delivery {
+    all: Arc<Deliveries>,
+    mark: Option<ClaimMark>,
+    taken_over: Arc<AtomicBool>,
+}
+
+/// While a claim has its turn, no other sending of it is run.
+#[derive(Debug)]
+pub enum Turn {
+    /// It cannot be repeated.
+    Free,
+    /// A first sending, or a giving back.
+    Shared(OwnedRwLockReadGuard<()>),
+    /// A repeat.
+    Alone(OwnedRwLockWriteGuard<()>),
+}
+
+impl Default for Deliveries {
+    fn default() -> Self {
+        let turns = (0..TURNS).map(|_| Arc::default()).collect();
+        Self { marks: Mutex::default(), turns }
+    }
+}
+
+impl Deliveries {
+    /// Waits for the turn of a claim. `None` for a first sending whose repeat was read before it:
+    /// nobody waits for its answer.
+    pub async fn begin(
+        self: &Arc<Self>,
+        mark: Option<ClaimMark>,
+        repeat: bool,
+    ) -> Option<(Delivery, Turn)> {
+        let turn = self.turn(mark, repeat).await;
+        let taken_over = Arc::default();
+        if let Some(mark) = mark {
+            let (mut marks, now) = (self.lock(), Instant::now());
+            if repeat {
+                marks.repeated.retain(|_, at| now.duration_since(*at) < LATE);
+                marks.repeated.insert(mark, now);
+            } else if marks.repeated.get(&mark).is_some_and(|at| now.duration_since(*at) < LATE) {
+                return None;
+            }
+            marks.under_way.entry(mark).or_default().push(Arc::clone(&taken_over));
+        }
+        Some((Delivery { all: Arc::clone(self), mark, taken_over }, turn))
+    }
+
+    async fn turn(&self, mark: Option<ClaimMark>, alone: bool) -> Turn {
+        let place = mark.and_then(|mark| self.turns.get(usize::from(mark[0]) % TURNS));
+        let Some(turn) = place.map(Arc::clone) else { return Turn::Free };
+        match alone {
+            true => Turn::Alone(turn.write_owned().await),
+            false => Turn::Shared(turn.read_owned().await),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Marks> {
+        self.marks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Delivery {
+    /// A repeat has its leases: those of every other sending are among them.
+    pub fn take_over(&self) {
+        let marks = self.all.lock();
+        let same_mark = self.mark.and_then(|mark| marks.under_way.get(&mark));
+        for other in same_mark.into_iter().flatten() {
+            if !Arc::ptr_eq(other, &self.taken_over) {
+                other.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Waits for the turn to give the leases back; `None` when a repeat has answered with them.
+    pub async fn give_back(&self) -> Option<Turn> {
+        let turn = self.all.turn(self.mark, false).await;
+        (!self.taken_over.load(Ordering::Relaxed)).then_some(turn)
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        let Some(mark) = self.mark else { return };
+        let mut marks = self.all.lock();
+        if let Entry::Occupied(mut same_mark) = marks.under_way.entry(mark) {
+            same_mark.get_mut().retain(|other| !Arc::ptr_eq(other, &self.taken_over));
+            if same_mark.get().is_empty() {
+                same_mark.remove();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+mod tests {
+    use super::{Deliveries, Turn};
+    use std::sync::Arc;
+
+    const MARK: Option<[u8; 16]> = Some([7; 16]);
+
+    #[tokio::test]
+    async fn a_repeat_calls_off_the_giving_back_of_other_sendings() {
+        let all = Arc::new(Deliveries::default());
+        let (first, turn) = all.begin(MARK, false).await.unwrap();
+        drop(turn);
+        let (other, turn) = all.begin(Some([8; 16]), false).await.unwrap();
+        drop(turn);
+        let (repeat, turn) = all.begin(MARK, true).await.unwrap();
+        repeat.take_over();
+        drop(turn);
+        assert!(first.give_back().await.is_none());
+        assert!(other.give_back().await.is_some());
+        assert!(repeat.give_back().await.is_some());
+        drop((first, other, repeat));
+        assert!(all.lock().under_way.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_first_sending_behind_its_repeat_does_nothing() {
+        let all = Arc::new(Deliveries::default());
+        assert!(all.begin(MARK, true).await.is_some());
+        assert!(all.begin(MARK, false).await.is_none());
+        assert!(all.begin(MARK, true).await.is_some());
+        assert!(all.begin(Some([8; 16]), false).await.is_some());
+        assert!(matches!(all.begin(None, false).await, Some((_, Turn::Free))));
+    }
+
+    #[tokio::test]
+    async fn the_sendings_of_a_claim_take_turns() {
+        let all = Arc::new(Deliveries::default());
+        let (first, turn) = all.begin(MARK, false).await.unwrap();
+        let repeat = tokio::spawn({
+            let all = Arc::clone(&all);
+            async move { all.begin(MARK, true).await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!repeat.is_finished(), "the first sending has its turn");
+        drop(turn);
+        let (repeat, turn) = repeat.await.unwrap().unwrap();
+        let giving_back = tokio::spawn(async move { first.give_back().await.is_none() });
+        tokio::task::yield_now().await;
+        assert!(!giving_back.is_finished(), "the repeat has its turn");
+        repeat.take_over();
+        drop(turn);
+        assert!(giving_back.await.unwrap());
+    }
+}
