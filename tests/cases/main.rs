@@ -13,6 +13,7 @@ mod checkpoints;
 mod claim_and_lease;
 mod crash;
 mod create_and_keys;
+mod disk_full;
 mod finish;
 mod http_input;
 mod http_wire;

@@ -5,6 +5,7 @@
 //! repeats its mistakes.
 //!
 //! - [`server`]: a `halyard serve` process on a directory of its own: start, kill, restart, freeze.
+//! - [`small_disk`]: a file system that a test can fill, for a server to stand on.
 //! - [`wire`]: a blocking HTTP/1.1 client that shows what a convenient one hides: whether a request
 //!   was sent, and whether its answer came back whole.
 //! - [`history`]: the calls of a run, what each asked, when, and what it was told.
@@ -18,6 +19,7 @@ pub mod checker;
 pub mod history;
 pub mod ids;
 pub mod server;
+pub mod small_disk;
 pub mod wire;
 
 use std::time::{Duration, Instant};

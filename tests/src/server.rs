@@ -22,6 +22,8 @@ pub struct Setup {
     listen: String,
     environment: Vec<(String, String)>,
     arguments: Vec<String>,
+    /// The command that starts the binary, when it is not the test itself.
+    starter: Vec<String>,
 }
 
 impl Default for Setup {
@@ -34,7 +36,7 @@ impl Setup {
     /// The plain one: loopback, no key, all defaults.
     pub fn new() -> Self {
         let listen = "127.0.0.1:0".to_owned();
-        Self { listen, environment: Vec::new(), arguments: Vec::new() }
+        Self { listen, environment: Vec::new(), arguments: Vec::new(), starter: Vec::new() }
     }
 
     /// Listens at another address.
@@ -55,6 +57,14 @@ impl Setup {
     #[must_use]
     pub fn arg(mut self, argument: &str) -> Self {
         self.arguments.push(argument.to_owned());
+        self
+    }
+
+    /// Lets another command start the binary, which must become it (`exec`): the process is the
+    /// server's then.
+    #[must_use]
+    pub fn started_by(mut self, command: &[String]) -> Self {
+        self.starter = command.to_vec();
         self
     }
 
@@ -163,7 +173,14 @@ pub struct Process {
 
 impl Process {
     fn spawn(setup: &Setup, directory: &Path) -> Self {
-        let mut command = Command::new(binary());
+        let mut command = match setup.starter.split_first() {
+            Some((program, arguments)) => {
+                let mut command = Command::new(program);
+                command.args(arguments).arg(binary());
+                command
+            }
+            None => Command::new(binary()),
+        };
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("HALYARD_") {
                 command.env_remove(name);

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread;
 
+use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
@@ -185,16 +186,24 @@ fn run(tx: &mut Tx<'_>, group: &mut [Box<dyn Call>]) -> Ran<()> {
 
 /// The storage's own trouble meets every member alike: running them singly would not help.
 fn is_of_the_storage(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DiskFull)) || breaks_trust(error)
+    is_full(error) || breaks_trust(error)
+}
+
+/// There was no space, for the data or for the index of the log. Nothing was committed, and what
+/// was written before stands as it did: calls are taken again once there is space.
+fn is_full(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+        || error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_IOERR_SHMSIZE)
 }
 
 /// After a failed write or sync nobody knows what the disk holds: the only way on is to start
 /// again from it.
 fn breaks_trust(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-    )
+    !is_full(error)
+        && matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+        )
 }
 
 /// A broken invariant stops the process: what it would write next cannot be trusted.
