@@ -101,6 +101,14 @@ impl Faults {
         self.push(Code::UnknownField, member.pointer(), message);
     }
 
+    /// The object at `place` has a member `name` more than once.
+    #[cold]
+    pub(crate) fn twice(&mut self, place: &Place<'_>, name: &str) {
+        let member = Place::Member(place, name);
+        let message = format!("{member} is given twice in one object: keep one of the two");
+        self.push(Code::InvalidField, member.pointer(), message);
+    }
+
     /// The object at `place` must have a member `name`.
     #[cold]
     pub(crate) fn missing(&mut self, place: &Place<'_>, name: &str) {

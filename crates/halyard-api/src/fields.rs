@@ -18,7 +18,9 @@ use crate::place::Place;
 pub(crate) enum Unknown {
     /// They are a fault; these are the members that exist, for the suggestion.
     Refused(&'static [&'static str]),
-    /// They are passed over: worker calls from newer SDKs go on working.
+    /// They are passed over, whatever they hold: worker calls from newer SDKs go on working. A
+    /// known member that is given twice is a fault, and what the body holds is judged where it is
+    /// read.
     Ignored,
 }
 
@@ -33,10 +35,14 @@ pub(crate) fn object<'v>(
     if value.kind() != Kind::Object {
         return faults.invalid(place, value, "be an object");
     }
+    let mut seen: Vec<Cow<'_, str>> = Vec::new();
     for (name, value) in value.members() {
         let known = take(Field::new(place, &name, value), faults);
-        if let (false, Unknown::Refused(members)) = (known, unknown) {
-            faults.unknown(place, &name, members);
+        match unknown {
+            Unknown::Refused(members) if !known => faults.unknown(place, &name, members),
+            Unknown::Ignored if known && seen.contains(&name) => faults.twice(place, &name),
+            Unknown::Ignored if known => seen.push(name),
+            Unknown::Refused(_) | Unknown::Ignored => {}
         }
     }
 }
@@ -60,7 +66,7 @@ pub(crate) fn array<'v>(
     }
 }
 
-/// The string at `place`.
+/// The string at `place`, without refused characters.
 pub(crate) fn text<'v>(
     value: Value<'v>,
     place: &Place<'_>,
@@ -70,7 +76,7 @@ pub(crate) fn text<'v>(
     if text.is_none() {
         faults.invalid(place, value, "be a string");
     }
-    text
+    text.filter(|_| faults.accepts(place, value))
 }
 
 /// One member.
@@ -127,6 +133,14 @@ impl<'p, 'v> Field<'p, 'v> {
         match integer_literal(self.value) {
             Some(literal) if !literal.starts_with('-') => Some(literal.parse().unwrap_or(i64::MAX)),
             _ => self.integer(faults),
+        }
+    }
+
+    /// As [`Field::integer`], for a number that is cut on both sides, however large it is.
+    pub(crate) fn integer_of_any_size(&self, faults: &mut Faults) -> Option<i64> {
+        match integer_literal(self.value) {
+            Some(literal) if literal.starts_with('-') => Some(literal.parse().unwrap_or(i64::MIN)),
+            _ => self.integer_cut(faults),
         }
     }
 

@@ -199,7 +199,7 @@ impl Problem {
 /// One thing that is wrong with a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FieldError {
-    /// `malformed_json`, `unknown_field`, `invalid_field` or `missing_field`.
+    /// Which of the codes of status 400, or `payload_too_large`.
     pub code: Code,
     /// Where: a JSON pointer into the body (`/jobs/50/task`, empty for the body as a whole), `?`
     /// and the name of a query parameter (`?limit`), or the name of a header.

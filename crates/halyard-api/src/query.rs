@@ -83,6 +83,11 @@ pub(crate) struct Parameter<'q> {
 }
 
 impl<'q> Parameter<'q> {
+    /// Whether it has no value.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.value.is_empty()
+    }
+
     /// The value, which must not be empty.
     pub(crate) fn text(&self, faults: &mut Faults) -> Option<Cow<'q, str>> {
         if self.value.is_empty() {

@@ -14,11 +14,13 @@ use crate::fields::{Field, Unknown, object};
 pub struct WorkerIdentity {
     /// An id that is its own for as long as its process lives, `wrk_` and 26 characters.
     pub id: String,
-    /// A name for people, such as host and process.
+    /// A name for people, such as host and process; up to 128 code points.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 128)]
     pub name: Option<String>,
-    /// The client library and its version.
+    /// The client library and its version; up to 128 code points.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 128)]
     pub sdk: Option<String>,
 }
 

@@ -83,6 +83,10 @@ fn errors_of_any_form() {
         r#""outcome":"failed","retryable":null,"retry_after_ms":-1"#,
         "failed (None, None, None) true Some(-1)",
     );
+    check(
+        r#""outcome":"failed","retry_after_ms":-99999999999999999999"#,
+        "failed (None, None, None) true Some(-9223372036854775808)",
+    );
     let deep = format!("{{\"message\":{}{}}}", "[".repeat(5000), "]".repeat(5000));
     let text = body(&format!("\"outcome\":\"failed\",\"error\":{deep}"));
     assert!(finish::read(&Body::parse(text.as_bytes()).unwrap()).is_ok());

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test says what failed by panicking")]
 
 use halyard_api::jobs::{create, delete, get, list};
-use halyard_api::problem::Code::{self, InvalidField, MissingField, UnknownField};
+use halyard_api::problem::Code::{self, CursorMismatch, InvalidField, MissingField, UnknownField};
 use halyard_api::state::{Order, State};
 use halyard_api::{Faults, Timestamp, headers, keys, query};
 
@@ -148,6 +148,12 @@ fn everything_that_is_missing_is_named() {
 fn refused_lists() {
     for (raw, code, pointer, words) in [
         ("queue=", InvalidField, "?queue", "queue must have a value or be left out, not \"\""),
+        (
+            "cursor=",
+            CursorMismatch,
+            "?cursor",
+            "cursor is empty, which no list ever gave; leave it out for the first page",
+        ),
         ("limit=0", InvalidField, "?limit", "limit must be an integer from 1 on, not \"0\""),
         ("idempotency_key=k", MissingField, "?task", "task is required beside idempotency_key"),
         ("order=up", InvalidField, "?order", "order must be one of asc, desc, not \"up\""),

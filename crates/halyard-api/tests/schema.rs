@@ -217,7 +217,7 @@ fn bodies() {
         Object::new::<run_as_new::RunAsNew>("%", "", |body| run_as_new::read(body).map(drop))
             .any(&["payload"]),
         Object::new::<bulk::Bulk>("%", "", |body| bulk::read(body).map(drop)),
-        Object::new::<claim::Claim>("%", "", claim).lenient(),
+        Object::new::<claim::Claim>("%", "", claim).lenient().beside(json!({"claim_id": "c"}), &[]),
         Object::new::<WorkerIdentity>(r#"{"worker":%,"queues":["q"]}"#, "/worker", claim).lenient(),
         Object::new::<heartbeat::Heartbeat>("%", "", heartbeat).lenient(),
         Object::new::<heartbeat::HeldLease>(

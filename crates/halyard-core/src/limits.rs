@@ -30,7 +30,7 @@ pub const NAME_LENGTH_MAX: usize = 128;
 pub const KEY_LENGTH_MAX: usize = 255;
 /// Checkpoint names.
 pub const CHECKPOINT_NAME_LENGTH_MAX: usize = 128;
-/// A worker's display name and the name of its SDK: longer ones are cut.
+/// A worker's display name, the name of its SDK, and the id of a claim.
 pub const LABEL_LENGTH_MAX: usize = 128;
 /// Tags on one job.
 pub const TAGS_MAX: usize = 10;

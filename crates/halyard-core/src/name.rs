@@ -38,6 +38,30 @@ pub fn check_checkpoint_name(text: &str) -> Result<(), String> {
     check_free_text(text, limits::CHECKPOINT_NAME_LENGTH_MAX)
 }
 
+/// Says whether `text` may be shown as a worker's display name or the name of its SDK.
+///
+/// # Errors
+/// The rule that it breaks, as a sentence without the text.
+pub fn check_label(text: &str) -> Result<(), String> {
+    let max = limits::LABEL_LENGTH_MAX;
+    match text.chars().nth(max) {
+        None => Ok(()),
+        Some(_) => Err(format!("must be at most {max} characters long")),
+    }
+}
+
+/// Says whether `text` may be the id of a claim. It is only ever compared.
+///
+/// # Errors
+/// The rule that it breaks, as a sentence without the id.
+pub fn check_claim_id(text: &str) -> Result<(), String> {
+    let max = limits::LABEL_LENGTH_MAX;
+    if text.is_empty() || check_label(text).is_err() {
+        return Err(format!("must be 1 to {max} characters long"));
+    }
+    Ok(())
+}
+
 /// Any script, any case, not normalised; only what cannot be seen or cannot be kept is refused.
 fn check_free_text(text: &str, length_max: usize) -> Result<(), String> {
     // Counting stops at the limit, so that a huge text costs no more than a long one.
@@ -77,6 +101,19 @@ mod tests {
         for bad in ["", "-a", ".a", "a b", "a\u{202e}b", "é", "a\0b", too_long.as_str()] {
             assert!(check_name(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn labels_and_claim_ids() {
+        let longest = "\u{1f600}".repeat(128);
+        let too_long = longest.clone() + "n";
+        for (text, label, claim_id) in
+            [("", true, false), ("a b", true, true), (&longest, true, true)]
+        {
+            assert_eq!(check_label(text).is_ok(), label, "{text}");
+            assert_eq!(check_claim_id(text).is_ok(), claim_id, "{text}");
+        }
+        assert!(check_label(&too_long).is_err() && check_claim_id(&too_long).is_err());
     }
 
     #[test]

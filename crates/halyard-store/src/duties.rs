@@ -103,7 +103,8 @@
 //! - `created`, `completed`, `failed`, `cancelled`, `retried` (revived too), `leases_lost`,
 //!   `timed_out` and the minutes move in the transaction itself. A minute is that of `now`, also
 //!   for a start that lapsed earlier.
-//! - A queue is known while it has jobs or is paused. `oldest_queued_at` is the least `run_at`
+//! - A queue is known while it has jobs, and for ever once it was paused, so that a resume can be
+//!   repeated. `oldest_queued_at` is the least `run_at`
 //!   of its queued jobs, also while it is paused.
 //!
 //! # Changes

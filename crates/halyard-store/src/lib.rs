@@ -138,7 +138,7 @@ pub trait Store: Send + Sync + 'static {
     /// Who holds a key. `None` when nobody does, or it has expired.
     async fn holder(&self, task: &str, key: &str) -> Answer<Option<Holder>>;
 
-    /// Every queue that has jobs or is paused, by name.
+    /// Every queue that has jobs or was paused once, by name.
     async fn queues(&self) -> Answer<Vec<QueueStatus>>;
 
     /// One queue.

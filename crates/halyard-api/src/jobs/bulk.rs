@@ -72,7 +72,9 @@ pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
     let mut faults = Faults::default();
     let (root, place) = (body.root(), Place::Body);
     let (mut action, mut ids, mut lives) = (None, None, None);
-    faults.accepts(&place, root);
+    if !faults.accepts(&place, root) {
+        return Err(faults);
+    }
     object(root, &place, &mut faults, Unknown::Refused(MEMBERS), |field, faults| {
         match field.name {
             "action" => action = field.word(faults, BulkAction::WORDS, BulkAction::from_word),
@@ -103,7 +105,7 @@ fn read_lives<'v>(
         return None;
     }
     let mut got = BTreeMap::new();
-    object(lives, &field.place(), faults, Unknown::Ignored, |life, faults| {
+    object(lives, &field.place(), faults, Unknown::Refused(&[]), |life, faults| {
         if let Some(number) = life.integer(faults) {
             got.insert(Cow::Owned(life.name.to_owned()), number);
         }

@@ -67,12 +67,13 @@ pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
     let mut faults = Faults::default();
     let (root, place) = (body.root(), Place::Body);
     let (mut token, mut name, mut value) = (None, None, None);
-    faults.accepts(&place, root);
     object(root, &place, &mut faults, Unknown::Ignored, |field, faults| {
         match field.name {
             "token" => token = field.text(faults),
             "name" => name = field.text(faults),
-            "value" => value = field.any(),
+            "value" => {
+                value = field.any().filter(|value| faults.accepts(&field.place(), *value));
+            }
             _ => return false,
         }
         true

@@ -38,10 +38,11 @@ pub struct Claim {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 5000, maximum = 3600000)]
     pub lease_ms: Option<i64>,
-    /// A name for this claim, so that it can be repeated.
+    /// A name for this claim, so that it can be repeated; up to 128 code points.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 128)]
     pub claim_id: Option<String>,
-    /// Whether this is a claim sent again because its answer was lost.
+    /// Whether this is a claim sent again because its answer was lost; needs `claim_id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<bool>,
 }
@@ -114,7 +115,6 @@ pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
     let (root, place) = (body.root(), Place::Body);
     let mut got = Received::default();
     let (mut worker, mut queues) = (None, None);
-    faults.accepts(&place, root);
     object(root, &place, &mut faults, Unknown::Ignored, |field, faults| {
         match field.name {
             "worker" => worker = workers::read(field, faults),
@@ -129,6 +129,11 @@ pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
         }
         true
     });
+    if let (true, None, Some(repeat)) = (got.repeat, &got.claim_id, root.member("repeat"))
+        && root.member("claim_id").is_none_or(|claim_id| claim_id.is_null())
+    {
+        faults.invalid(&Place::Member(&place, "repeat"), repeat, "be left out without claim_id");
+    }
     got.worker = faults.required(worker, root, &place, "worker");
     got.queues = faults.required(queues, root, &place, "queues");
     faults.or(got)

@@ -44,9 +44,9 @@ pub struct Report {
     /// `failed`: whether another attempt may succeed; `true` when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
-    /// `failed`: the least wait before the next attempt, in milliseconds, cut at 7 days.
+    /// `failed`: the least wait before the next attempt, in milliseconds, cut at 7 days; less than
+    /// 0 counts as 0.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(minimum = 0)]
     pub retry_after_ms: Option<i64>,
     /// `snoozed`, required there: how long to put it off, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,7 +187,7 @@ pub enum ReceivedOutcome<'v> {
         error: ReceivedError<'v>,
         /// Whether another attempt may succeed.
         retryable: bool,
-        /// The least wait before the next attempt, in milliseconds.
+        /// The least wait before the next attempt, in milliseconds; of any size and sign.
         retry_after_ms: Option<i64>,
     },
     /// The worker gives the job back.
@@ -236,7 +236,7 @@ pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
     object(root, &place, &mut faults, Unknown::Ignored, |field, faults| {
         let known = field.name == "outcomes";
         if let (true, Some(value)) = (known, field.any()) {
-            list = Some(value);
+            list = Some(());
             array(value, &field.place(), faults, |report, place, faults| {
                 faults.next_item();
                 reports.extend(read_report(report, place, faults));
@@ -245,29 +245,8 @@ pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
         }
         known
     });
-    if list.is_none() {
-        faults.required(None::<()>, root, &place, "outcomes");
-    }
-    accepts_beside(root, &place, &mut faults, &[list]);
+    faults.required(list, root, &place, "outcomes");
     faults.or(Received { outcomes: reports })
-}
-
-/// Tells of the first refusal in `value` that is in none of `parts`.
-fn accepts_beside(
-    value: Value<'_>,
-    place: &Place<'_>,
-    faults: &mut Faults,
-    parts: &[Option<Value<'_>>],
-) {
-    let beside = value.refusals().find(|refusal| {
-        let within = |part: &Value<'_>| {
-            (part.offset()..part.offset() + part.raw().len()).contains(&refusal.offset())
-        };
-        !parts.iter().flatten().any(within)
-    });
-    if let Some(refusal) = beside {
-        faults.refused(place, &refusal.fault());
-    }
 }
 
 fn read_report<'v>(
@@ -293,7 +272,6 @@ fn read_report<'v>(
         }
         true
     });
-    accepts_beside(value, place, faults, &[result, error]);
     let id = faults.required(id, value, place, "id");
     let token = faults.required(token, value, place, "token");
     if outcome.is_none() {
@@ -308,7 +286,7 @@ fn read_report<'v>(
                 .and_then(|value| field("retryable", value).boolean(faults))
                 .unwrap_or(true),
             retry_after_ms: retry_after
-                .and_then(|value| field("retry_after_ms", value).integer_cut(faults)),
+                .and_then(|value| field("retry_after_ms", value).integer_of_any_size(faults)),
         },
         Outcome::Released => ReceivedOutcome::Released,
         Outcome::Snoozed => {

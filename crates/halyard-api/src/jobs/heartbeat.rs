@@ -107,7 +107,6 @@ pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
     let (root, place) = (body.root(), Place::Body);
     let mut got = Received::default();
     let mut worker = None;
-    faults.accepts(&place, root);
     object(root, &place, &mut faults, Unknown::Ignored, |field, faults| {
         match field.name {
             "worker" => worker = workers::read(field, faults),

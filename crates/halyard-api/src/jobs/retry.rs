@@ -61,7 +61,9 @@ pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
     let mut faults = Faults::default();
     let (root, place) = (body.root(), Place::Body);
     let mut got = Received::default();
-    faults.accepts(&place, root);
+    if !faults.accepts(&place, root) {
+        return Err(faults);
+    }
     object(root, &place, &mut faults, Unknown::Refused(MEMBERS), |field, faults| {
         match field.name {
             "life" => got.life = field.integer(faults),

@@ -38,7 +38,9 @@ pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
     let mut faults = Faults::default();
     let (root, place) = (body.root(), Place::Body);
     let mut got = Received::default();
-    faults.accepts(&place, root);
+    if !faults.accepts(&place, root) {
+        return Err(faults);
+    }
     object(root, &place, &mut faults, Unknown::Refused(&["payload"]), |field, _| {
         let known = field.name == "payload";
         if known {

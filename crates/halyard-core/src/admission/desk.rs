@@ -145,12 +145,16 @@ fn check_traceparent(text: &str) -> Result<(), String> {
             part.len() == length && part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
         })
     };
+    // All zeros stand for "no id", and the version ff for none.
+    let id = |part: Option<&str>, length: usize| {
+        hex(part, length) && part.is_some_and(|part| part.bytes().any(|byte| byte != b'0'))
+    };
     let mut parts = text.split('-');
     let version = parts.next();
     let well_formed = hex(version, 2)
         && version != Some("ff")
-        && hex(parts.next(), 32)
-        && hex(parts.next(), 16)
+        && id(parts.next(), 32)
+        && id(parts.next(), 16)
         && hex(parts.next(), 2)
         && (version != Some("00") || parts.next().is_none())
         && text.len() <= limits::NAME_LENGTH_MAX
@@ -158,5 +162,6 @@ fn check_traceparent(text: &str) -> Result<(), String> {
     if well_formed {
         return Ok(());
     }
-    Err("must be a W3C traceparent, as in 00-<32 hex digits>-<16 hex digits>-<2 hex digits>".into())
+    let form = "00-<32 hex digits>-<16 hex digits>-<2 hex digits>";
+    Err(format!("must be a W3C traceparent, as in {form}, with neither id all zeros"))
 }

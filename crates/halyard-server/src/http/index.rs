@@ -16,6 +16,7 @@ const PAGE: &str = "<!doctype html>
 <p>This is a Halyard server. It has no dashboard built in yet.</p>
 <ul>
 <li><a href=\"/openapi.json\">/openapi.json</a> describes the HTTP API.</li>
+<li><a href=\"/docs/errors\">/docs/errors</a> explains every error.</li>
 <li><a href=\"/version\">/version</a> names the version.</li>
 <li><a href=\"/readyz\">/readyz</a> says whether the server takes work.</li>
 </ul>

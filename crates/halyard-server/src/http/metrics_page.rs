@@ -28,7 +28,8 @@ const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=u
     responses((status = 200, body = String, content_type = "application/openmetrics-text",
         description = "The metrics."))
 )]
-pub async fn get(app: &App, _call: &Call) -> Result<Answer, Refused> {
+pub async fn get(app: &App, call: &Call) -> Result<Answer, Refused> {
+    call.no_query()?;
     let page = Page {
         metrics: Arc::clone(&app.metrics),
         stats: app.engine.store.stats().await?,

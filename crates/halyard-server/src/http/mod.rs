@@ -12,7 +12,7 @@
 //! | [`answer`], [`refused`], [`request_id`] | what a call is answered with |
 //! | [`jobs`], [`queues`], [`workers`], [`tasks`], [`keys`] | the endpoints of `/v1` |
 //! | [`stats`], [`events`] | more of them |
-//! | [`health`], [`version`], [`metrics_page`], [`openapi`], [`index`] | the server's own |
+//! | [`health`], [`version`], [`metrics_page`], [`openapi`], [`index`], [`docs`] | its own |
 //! | [`convert`] | the only place where core and wire types meet |
 //! | [`metrics`], [`patience`] | what is counted; how long a client is waited for |
 //!
@@ -28,6 +28,7 @@ pub mod body;
 pub mod call;
 pub mod connection;
 pub mod convert;
+pub mod docs;
 pub mod entry;
 pub mod events;
 pub mod health;

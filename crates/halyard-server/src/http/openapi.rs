@@ -23,7 +23,8 @@ use super::refused::Refused;
 use super::routes::{ROUTES, Route};
 use super::takes::Takes;
 use super::{
-    App, events, health, index, jobs, keys, metrics_page, queues, stats, tasks, version, workers,
+    App, docs, events, health, index, jobs, keys, metrics_page, queues, stats, tasks, version,
+    workers,
 };
 
 #[derive(OpenApi)]
@@ -40,7 +41,7 @@ use super::{
         jobs::run_as_new::run_as_new, jobs::checkpoints::checkpoints,
         keys::forget, keys::find, queues::list, queues::get, queues::pause, queues::resume,
         workers::list, tasks::list, stats::get, events::listen, metrics_page::get,
-        health::alive, health::ready, version::get, get, index::get
+        health::alive, health::ready, version::get, get, docs::errors, index::get
     ),
     components(schemas(Problem, Order, State)),
     tags(

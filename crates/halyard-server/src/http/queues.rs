@@ -11,7 +11,7 @@ use super::call::Call;
 use super::convert;
 use super::refused::{Refused, shown};
 
-/// Every queue that has jobs or is paused.
+/// Every queue that has jobs or was paused once.
 #[utoipa::path(
     get,
     path = "/v1/queues",
@@ -51,7 +51,7 @@ pub async fn pause(app: &App, call: &Call) -> Result<Answer, Refused> {
     set_paused(app, call, true).await
 }
 
-/// Let claims see a queue again.
+/// Let claims see a queue again. It stays known, so that the call can be sent again.
 #[utoipa::path(
     post,
     path = "/v1/queues/{name}/resume",

@@ -17,8 +17,8 @@ use super::call::Call;
 use super::refused::Refused;
 use super::takes::Takes;
 use super::{
-    App, events, health, index, jobs, keys, metrics_page, openapi, queues, stats, tasks, version,
-    workers,
+    App, docs, events, health, index, jobs, keys, metrics_page, openapi, queues, stats, tasks,
+    version, workers,
 };
 
 /// An endpoint at work.
@@ -57,8 +57,11 @@ impl Route {
             codes.extend([Code::MissingField, Code::InvalidField, Code::UnknownHost]);
             codes.push(Code::Forbidden);
         }
+        if let Access::Role(_) | Access::Open = self.access {
+            codes.push(Code::UnknownField);
+        }
         if let Access::Role(_) = self.access {
-            codes.extend([Code::UnknownField, Code::Unauthenticated]);
+            codes.push(Code::Unauthenticated);
             codes.extend([Code::Overloaded, Code::StorageUnavailable]);
         }
         if self.takes != Takes::Nothing {
@@ -142,6 +145,7 @@ pub static ROUTES: &[Route] = &[
         [Draining Overloaded StorageUnavailable] => health::ready),
     row!(GET "/version", Access::Open, NOTHING, [] => version::get),
     row!(GET "/openapi.json", Access::Open, NOTHING, [] => openapi::get),
+    row!(GET "/docs/errors", Access::Page, NOTHING, [] => docs::errors),
     row!(GET "/", Access::Page, NOTHING, [] => index::get),
 ];
 

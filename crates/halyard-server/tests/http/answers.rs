@@ -208,7 +208,9 @@ async fn queues_workers_tasks_and_stats() {
     let paused = served.call("POST", "/v1/queues/new/pause", Value::Null).await;
     assert_eq!((&paused.json["name"], &paused.json["paused"]), (&json!("new"), &json!(true)));
     let resumed = served.post("/v1/queues/new/resume", json!({})).await;
-    assert_eq!(resumed.json["paused"], false);
+    assert_eq!((resumed.status, &resumed.json["paused"]), (200, &json!(false)));
+    let again = served.post("/v1/queues/new/resume", json!({})).await;
+    assert_eq!((again.status, &again.json), (200, &resumed.json), "a repeat is answered alike");
 
     let stats = served.get("/v1/stats").await;
     assert_eq!(stats.json["totals"]["created"], 3);

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use halyard_api::problem::Code;
 use halyard_server::http::openapi;
 use halyard_server::http::routes::ROUTES;
 use serde_json::Value;
+
+use crate::served::Served;
 
 #[test]
 fn the_committed_document_is_fresh() {
@@ -28,6 +31,29 @@ fn the_document_and_the_route_table_name_the_same_calls() {
     let routed: BTreeSet<_> =
         ROUTES.iter().map(|route| (route.path.to_owned(), route.method.to_string())).collect();
     assert_eq!(described, routed);
+}
+
+/// The `type` of a refusal leads somewhere: the server gives the page, and the page has a heading
+/// whose anchor is the fragment. A heading of one word of lower case and underscores is its own
+/// anchor in every Markdown viewer.
+#[tokio::test]
+async fn the_type_of_every_code_leads_to_its_heading() {
+    let served = Served::start_with_key().await;
+    for code in Code::ALL {
+        let documentation = code.documentation();
+        let (path, anchor) = documentation.split_once('#').unwrap();
+        // As a browser opens it by a link from a log, without a key.
+        let link = [("Sec-Fetch-Site", "cross-site"), ("Authorization", "")];
+        let page = served.call_with("GET", path, &link, Value::Null).await;
+        assert_eq!(page.status, 200, "{page:?}");
+        assert_eq!(page.header("content-type"), Some("text/plain; charset=utf-8"));
+        assert!(page.header("content-disposition").is_none());
+        let headings: Vec<&str> =
+            page.body.lines().filter(|line| line.trim_start_matches('#') != *line).collect();
+        let wanted = format!("### {anchor}");
+        assert_eq!(headings.iter().filter(|heading| **heading == wanted).count(), 1, "{code}");
+        assert!(anchor.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{anchor}");
+    }
 }
 
 #[test]

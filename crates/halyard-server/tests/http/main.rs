@@ -5,6 +5,7 @@
 //! | [`served`] | the server, and a client that sends what it is told, byte by byte |
 //! | [`refusals`] | every code of the API: what earns it, and what it says |
 //! | [`conflicts`] | what is refused because of what is there already |
+//! | [`tolerant`] | what worker calls take that others would not |
 //! | [`access`] | route × key, hosts, origins, read-only |
 //! | [`answers`] | what calls answer when all is well |
 //! | [`waiting`] | claims and reads that wait, clients that hang up |
@@ -29,4 +30,5 @@ mod listening;
 mod refusals;
 mod rough;
 mod served;
+mod tolerant;
 mod waiting;

@@ -1,6 +1,9 @@
 //! Every code of the API: what earns it, and what it says. `detail` names the field, its value and
 //! the rule.
 
+use halyard_api::problem::Code;
+use halyard_server::http::access::Access;
+use halyard_server::http::routes::ROUTES;
 use serde_json::{Value, json};
 
 use crate::served::{Reply, Served};
@@ -90,6 +93,12 @@ async fn creates_that_break_a_rule() {
         (json!({"tags": vec!["t"; 11]}), "invalid_field", "/tags", vec!["11", "10"]),
         (json!({"tags": ["a", "é"]}), "invalid_field", "/tags/1", vec!["é"]),
         (json!({"traceparent": "00-1"}), "invalid_field", "/traceparent", vec!["00-1"]),
+        (
+            json!({"traceparent": format!("00-{}-{}-01", "0".repeat(32), "1".repeat(16))}),
+            "invalid_field",
+            "/traceparent",
+            vec!["00-000", "all zeros"],
+        ),
     ];
     for (members, code, pointer, words) in table {
         let mut body = json!({"task": "t"});
@@ -197,9 +206,8 @@ async fn queries_and_headers_that_break_a_rule() {
         ("/v1/jobs?idempotency_key=k", "missing_field", "?task"),
         ("/v1/jobs?created_after=now", "invalid_field", "?created_after"),
         ("/v1/jobs?cursor=zz", "cursor_mismatch", "?cursor"),
+        ("/v1/jobs?cursor=", "cursor_mismatch", "?cursor"),
         ("/v1/keys?task=t", "missing_field", "?key"),
-        ("/v1/stats?x=1", "unknown_field", "?x"),
-        ("/version?x=1", "unknown_field", "?x"),
     ];
     for (path, code, pointer) in table {
         let reply = served.get(path).await;
@@ -209,6 +217,37 @@ async fn queries_and_headers_that_break_a_rule() {
     let key = [("Idempotency-Key", "a b")];
     let reply = served.call_with("POST", "/v1/jobs", &key, json!({"task": "t"})).await;
     check(&reply, 400, "invalid_field", &["Idempotency-Key", "a b", "visible ASCII"]);
+}
+
+/// A misspelled parameter is told everywhere; only pages and probes, to whose address others add
+/// what they like, are answered all the same.
+#[tokio::test]
+async fn unknown_parameters_of_every_route() {
+    let served = Served::start().await;
+    let id = served.create(json!({"task": "t"})).await;
+    for route in ROUTES {
+        let path = route.path.replace("{id}", &id).replace("{name}", "default") + "?cache_bust=1";
+        let body = match route.path.rsplit('/').next().unwrap() {
+            "claim" => json!({"worker": {"id": "w"}, "queues": ["q"]}),
+            "heartbeat" => json!({"worker": {"id": "w"}}),
+            "finish" => json!({"outcomes": []}),
+            "batch" => json!({"jobs": []}),
+            "bulk" => json!({"action": "retry", "ids": []}),
+            "checkpoints" => json!({"token": "t", "name": "n"}),
+            "jobs" if route.changes() => json!({"task": "t"}),
+            _ => Value::Null,
+        };
+        let reply = served.call(route.method.as_str(), &path, body).await;
+        if matches!(route.access, Access::Probe | Access::Page) {
+            assert_eq!(reply.status, 200, "{}: {reply:?}", route.path);
+            continue;
+        }
+        check(&reply, 400, "unknown_field", &["cache_bust"]);
+        assert_eq!(pointers(&reply).first(), Some(&"?cache_bust"), "{}", route.path);
+        assert!(route.codes().contains(&Code::UnknownField), "{}", route.path);
+    }
+    let left = served.get(&format!("/v1/jobs/{id}")).await;
+    assert_eq!(left.json["state"], "queued", "a refused call changed something");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use super::Trial;
 use super::trial::{
     HOUR, MINUTE, START, a_claim, completed, failed, hopeless, id, job, keyed, names, with_payload,
 };
-use crate::verbs::{Claim, Filter, Minute, Page, Totals};
+use crate::verbs::{Claim, Filter, Minute, Page, QueueStatus, Totals};
 
 fn numbers(page: &Page) -> Vec<i64> {
     page.jobs.iter().map(|row| row.job.seq).collect()
@@ -110,7 +110,7 @@ pub async fn lists_by_each_filter(trial: Arc<Trial>) {
     assert_eq!(numbers(&trial.store.list(by_key).await.unwrap()), [6]);
 }
 
-/// By name, with their jobs by state; a queue is known while it has jobs or is paused.
+/// By name, with their jobs by state; a queue is known while it has jobs or was paused once.
 pub async fn queues_and_tasks_are_counted(trial: Arc<Trial>) {
     let store = &trial.store;
     let make = async |number, queue: &str, task: &str, due| {
@@ -156,15 +156,16 @@ pub async fn queues_and_tasks_are_counted(trial: Arc<Trial>) {
     let queue = store.queue("b").await.unwrap().unwrap();
     assert_eq!((queue.counts, queue.oldest_queued_at), ([1, 0, 2, 0, 0, 0, 0], None));
 
-    // Pausing an unknown one makes it; resuming lets it go.
+    // Pausing an unknown one makes it; resuming keeps it, so that a repeat gets the same answer.
     assert_eq!(store.set_paused("c", false).await.unwrap(), None);
     let made = store.set_paused("c", true).await.unwrap().unwrap();
     assert_eq!((made.paused, made.counts), (true, [0; 7]));
-    assert_eq!(store.queues().await.unwrap().len(), 3);
-    let resumed = store.set_paused("c", false).await.unwrap().unwrap();
-    assert!(!resumed.paused);
-    assert_eq!(store.queue("c").await.unwrap(), None);
-    assert_eq!(store.set_paused("c", false).await.unwrap(), None);
+    for _ in 0..2 {
+        let resumed = store.set_paused("c", false).await.unwrap().unwrap();
+        assert_eq!(resumed, QueueStatus { paused: false, ..made.clone() });
+        assert_eq!(store.queue("c").await.unwrap(), Some(resumed));
+        assert_eq!(store.queues().await.unwrap().len(), 3);
+    }
 }
 
 /// Each event once, in its minute; a day later the minutes are gone.

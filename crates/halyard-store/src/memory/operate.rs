@@ -169,12 +169,9 @@ impl Session<'_> {
     }
 
     pub(super) fn set_paused(&mut self, name: &str, paused: bool) -> Option<QueueStatus> {
-        if paused {
-            self.tables.paused.insert(name.into());
-            return self.tables.queue(name);
+        if paused || self.tables.queues.contains_key(name) {
+            self.tables.queues.insert(name.into(), paused);
         }
-        let status = self.tables.queue(name)?;
-        self.tables.paused.remove(name);
-        Some(QueueStatus { paused: false, ..status })
+        self.tables.queue(name)
     }
 }

@@ -38,21 +38,20 @@ impl Tables {
     }
 
     pub(super) fn queues(&self) -> Vec<QueueStatus> {
-        let mut names: BTreeSet<Name> = self.paused.clone();
+        let mut names: BTreeSet<Name> = self.queues.keys().cloned().collect();
         names.extend(self.jobs.values().map(|row| row.job.queue.clone()));
         names.iter().filter_map(|name| self.queue(name)).collect()
     }
 
     pub(super) fn queue(&self, name: &str) -> Option<QueueStatus> {
         let jobs: Vec<&Job> = self.jobs().filter(|job| *job.queue == *name).collect();
-        let paused = self.paused.contains(name);
-        if jobs.is_empty() && !paused {
+        if jobs.is_empty() && !self.queues.contains_key(name) {
             return None;
         }
         let queued = jobs.iter().filter(|job| job.state == State::Queued);
         Some(QueueStatus {
             name: name.into(),
-            paused,
+            paused: self.is_paused(name),
             oldest_queued_at: queued.map(|job| job.run_at).min(),
             counts: count(jobs.into_iter()),
         })
@@ -93,7 +92,11 @@ impl Tables {
     pub(super) fn ready_queues(&self) -> Vec<Name> {
         let ready = self.jobs().filter(|job| job.state == State::Queued);
         let names: BTreeSet<Name> = ready.map(|job| job.queue.clone()).collect();
-        names.difference(&self.paused).cloned().collect()
+        names.into_iter().filter(|name| !self.is_paused(name)).collect()
+    }
+
+    pub(super) fn is_paused(&self, queue: &str) -> bool {
+        self.queues.get(queue).copied().unwrap_or(false)
     }
 
     fn jobs(&self) -> impl Iterator<Item = &Job> {

@@ -1,6 +1,6 @@
 //! The maps, and how a row is loaded, settled and written.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use halyard_core::chance::Seed;
 use halyard_core::checkpoint::Checkpoint;
@@ -25,7 +25,8 @@ pub(super) struct Tables {
     pub(super) keys: BTreeMap<(Name, Name), Held>,
     /// By scope and value.
     pub(super) requests: BTreeMap<(String, String), Request>,
-    pub(super) paused: BTreeSet<Name>,
+    /// Queues that were paused once, and whether they are.
+    pub(super) queues: BTreeMap<Name, bool>,
     pub(super) totals: Totals,
     /// What `stamp` will add to the totals.
     pub(super) gathered: Totals,
@@ -72,7 +73,7 @@ impl Tables {
             seq: 0,
             keys: BTreeMap::new(),
             requests: BTreeMap::new(),
-            paused: BTreeSet::new(),
+            queues: BTreeMap::new(),
             totals: Totals::default(),
             gathered: Totals::default(),
             minutes: BTreeMap::new(),

@@ -50,7 +50,7 @@ impl Session<'_> {
         let may = |job: &Job| {
             job.state == State::Queued
                 && claim.queues.contains(&job.queue)
-                && (planted(Bug::PausedQueueClaimed) || !self.tables.paused.contains(&job.queue))
+                && (planted(Bug::PausedQueueClaimed) || !self.tables.is_paused(&job.queue))
                 && claim.tasks.as_ref().is_none_or(|tasks| tasks.contains(&job.task))
         };
         let mut rows: Vec<Row> =

@@ -1,7 +1,7 @@
 //! What one group did beside its rows: numbers to write, changes to tell, and what to put back if
 //! it is rolled back.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use halyard_core::TimeMs;
 use halyard_core::id::JobId;
@@ -25,7 +25,7 @@ pub(super) struct Group {
     pub(super) changes: Vec<Change>,
     pub(super) seq_before: i64,
     pub(super) stamp_before: TimeMs,
-    pub(super) paused_before: Option<HashSet<Name>>,
+    pub(super) queues_before: Option<HashMap<Name, bool>>,
     pub(super) minutes: Vec<Minute>,
 }
 

@@ -232,7 +232,7 @@ impl Store for Sqlite {
         if !known {
             return Ok(None);
         }
-        // A queue without jobs is forgotten as soon as it is resumed; its caller still gets it.
+        // One that was never paused is forgotten with its last job, which may have gone by now.
         let emptied = || QueueStatus {
             name: Name::clone(&name),
             paused,

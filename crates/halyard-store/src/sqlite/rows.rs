@@ -359,3 +359,9 @@ pub(super) fn insert_attempt(
         error.and_then(|error| error.stack.as_ref()),
     ])
 }
+
+/// A queue that was paused once, and whether it is.
+pub(super) fn queue(row: &Row<'_>) -> Ran<(Name, bool)> {
+    let mut next = Columns::of(row);
+    Ok((next.name()?, next.next()?))
+}

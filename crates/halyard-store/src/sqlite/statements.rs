@@ -28,6 +28,6 @@ statements! {
     commit, counter_delete, counter_set, due, ended, ended_first, job_and_body, job_by_id,
     job_by_seq, job_delete, job_insert, job_save, job_tally, key, key_bury, key_delete,
     key_delete_tombstone, key_hold, key_of_tombstone, keys_prune, lapsed, leases_cut, live,
-    minute_add, minutes_prune, queue_pause, queue_resume, ready, request, request_save,
+    minute_add, minutes_prune, queue_set, ready, request, request_save,
     requests_prune, result, result_delete, result_save, stamp_set, totals_add,
 }

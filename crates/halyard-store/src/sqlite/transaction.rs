@@ -1,7 +1,7 @@
 //! What a verb works with: statements, rows, counters, the clock. One [`Tx`] lives as long as the
 //! writer; [`Tx::begin`] and [`Tx::commit`] frame each group.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use halyard_core::chance::Seed;
@@ -29,8 +29,8 @@ pub(super) struct Tx<'c> {
     pub(super) counters: Counters,
     clock: Arc<dyn Clock>,
     on_change: OnChange,
-    /// Paused queues: claims pass them by.
-    paused: HashSet<Name>,
+    /// Queues that were paused once, and whether they are: claims pass paused ones by.
+    queues: HashMap<Name, bool>,
     /// Running jobs as their rows are: a claim is followed by heartbeats and a report, which then
     /// need not read the row. Only this thread writes rows, so none of these is ever stale.
     pub(super) running: HashMap<JobId, Job>,
@@ -60,7 +60,7 @@ impl<'c> Tx<'c> {
         let now = clock.now();
         let mut tx = Self {
             counters: Counters::load(connection)?,
-            paused: paused(connection)?,
+            queues: queues(connection)?,
             connection,
             sql,
             clock,
@@ -126,8 +126,8 @@ impl<'c> Tx<'c> {
         let group = std::mem::take(&mut self.group);
         self.next_seq = group.seq_before;
         self.stamp = group.stamp_before;
-        if let Some(paused) = group.paused_before {
-            self.paused = paused;
+        if let Some(queues) = group.queues_before {
+            self.queues = queues;
         }
     }
 
@@ -142,23 +142,18 @@ impl<'c> Tx<'c> {
     }
 
     pub(super) fn is_paused(&self, queue: &Name) -> bool {
-        self.paused.contains(queue)
+        self.queues.get(queue).copied().unwrap_or(false)
     }
 
     /// Pauses or resumes; false when there is no such queue to resume.
     pub(super) fn set_paused(&mut self, queue: &Name, paused: bool) -> Ran<bool> {
-        let known = self.is_paused(queue) || self.counters.has_jobs(queue);
-        if !known && !paused {
-            return Ok(false);
+        let was_paused_once = self.queues.contains_key(queue);
+        if !paused && !was_paused_once {
+            return Ok(self.counters.has_jobs(queue));
         }
-        self.group.paused_before.get_or_insert_with(|| self.paused.clone());
-        if paused {
-            self.sql.queue_pause.execute([&**queue])?;
-            self.paused.insert(Name::clone(queue));
-        } else {
-            self.sql.queue_resume.execute([&**queue])?;
-            self.paused.remove(queue);
-        }
+        self.group.queues_before.get_or_insert_with(|| self.queues.clone());
+        self.sql.queue_set.execute((&**queue, paused))?;
+        self.queues.insert(Name::clone(queue), paused);
         Ok(true)
     }
 
@@ -326,7 +321,7 @@ impl<'c> Tx<'c> {
     }
 }
 
-fn paused(connection: &Connection) -> Ran<HashSet<Name>> {
-    let mut statement = connection.prepare(include_str!("sql/paused.sql"))?;
-    statement.query_map([], |row| rows::Columns::of(row).name())?.collect()
+fn queues(connection: &Connection) -> Ran<HashMap<Name, bool>> {
+    let mut statement = connection.prepare(include_str!("sql/queues.sql"))?;
+    statement.query_map([], rows::queue)?.collect()
 }

@@ -99,10 +99,7 @@ fn refuse_if_any(faults: Faults) -> Result<(), Refused> {
 
 /// A name of a queue, a task or a worker; the fault is told at `pointer`.
 fn checked_name(text: &str, pointer: &str, faults: &mut Faults) -> Name {
-    if let Err(rule) = name::check_name(text) {
-        let field = pointer.trim_start_matches('/').replace('/', ".");
-        faults.push(Code::InvalidField, pointer, format!("{field} is {}; it {rule}", shown(text)));
-    }
+    checked_text(Some(text.into()), name::check_name, pointer, faults);
     Name::from(text)
 }
 
@@ -125,9 +122,19 @@ fn checked_number(
     number
 }
 
-/// A text for people, cut where it is too long.
-fn label(text: Option<Cow<'_, str>>) -> Option<String> {
-    text.map(|text| text.chars().take(limits::LABEL_LENGTH_MAX).collect())
+/// A text by one of core's rules for texts; the fault is told at `pointer`.
+fn checked_text(
+    text: Option<Cow<'_, str>>,
+    rule: fn(&str) -> Result<(), String>,
+    pointer: &str,
+    faults: &mut Faults,
+) -> Option<String> {
+    let text = text?;
+    if let Err(rule) = rule(&text) {
+        let field = pointer.trim_start_matches('/').replace('/', ".");
+        faults.push(Code::InvalidField, pointer, format!("{field} is {}; it {rule}", shown(&text)));
+    }
+    Some(text.into_owned())
 }
 
 fn text_or_null(value: Option<halyard_json::Value<'_>>) -> Text {

@@ -22,7 +22,7 @@ use http::StatusCode;
 use sha2::{Digest, Sha256};
 
 use super::{
-    checked_name, checked_number, job, label, refuse_if_any, report_word, shown, state_word,
+    checked_name, checked_number, checked_text, job, refuse_if_any, report_word, shown, state_word,
     text_or_null,
 };
 use crate::engine::chance;
@@ -53,8 +53,9 @@ pub fn claim(sent: claim::Received<'_>) -> Result<ClaimCall, Refused> {
     let max = checked_number(sent.max, 1, 1..=jobs_max, "/max", &mut faults);
     let lease_ms = lease_ms(sent.lease_ms, &mut faults);
     let wait_ms = checked_number(sent.wait_ms, 0, 0..=i64::MAX, "/wait_ms", &mut faults);
+    let claim_id = checked_text(sent.claim_id, name::check_claim_id, "/claim_id", &mut faults);
     refuse_if_any(faults)?;
-    let mark = sent.claim_id.map(|claim_id| {
+    let mark = claim_id.map(|claim_id| {
         let mut hash = Sha256::new();
         hash.update(worker.id.as_bytes());
         hash.update([0]);
@@ -79,8 +80,8 @@ pub fn claim(sent: claim::Received<'_>) -> Result<ClaimCall, Refused> {
 fn identity(sent: workers::Received<'_>, faults: &mut Faults) -> Identity {
     Identity {
         id: checked_name(&sent.id, "/worker/id", faults),
-        name: label(sent.name),
-        sdk: label(sent.sdk),
+        name: checked_text(sent.name, name::check_label, "/worker/name", faults),
+        sdk: checked_text(sent.sdk, name::check_label, "/worker/sdk", faults),
     }
 }
 

@@ -200,7 +200,7 @@ impl Pair {
         Err(Difference { seed: self.seed, command: "healing".to_owned(), what })
     }
 
-    /// Once every time is over, nothing is left.
+    /// Once every time is over, nothing is left but the names of queues that were paused once.
     async fn empty(&mut self, sequence: &Sequence) -> Result<(), Difference> {
         self.step(&Command::Pass(400 * DAY)).await?;
         self.step(&Command::Prune(1_000, Retention::default())).await?;
@@ -212,7 +212,8 @@ impl Pair {
         let Reply::Overview(overview) = self.step(&Command::Overview).await? else {
             unreachable!("an overview is answered with one");
         };
-        if left == 0 && overview.stats.counts == [0; 7] && overview.queues.is_empty() {
+        let names_only = overview.queues.iter().all(|queue| queue.counts == [0; 7]);
+        if left == 0 && overview.stats.counts == [0; 7] && names_only {
             return Ok(());
         }
         let what = format!("{left} left: {overview:?}");

@@ -8,7 +8,7 @@ use halyard_core::job::Name;
 
 use super::Read;
 use crate::sqlite::counters::{self, queued};
-use crate::sqlite::rows::{Columns, unsigned};
+use crate::sqlite::rows::{self, Columns, unsigned};
 use crate::sqlite::writer::Ran;
 use crate::verbs::{Counts, Minute, QueueStatus, Stats, TaskStatus, Totals};
 
@@ -19,7 +19,7 @@ impl Read {
     pub(in crate::sqlite) fn queues(&self, only: Option<&str>) -> Ran<Vec<QueueStatus>> {
         let counts = counters::load(&self.connection)?;
         let paused = self.paused()?;
-        let names: BTreeSet<&Name> = counts.keys().chain(&paused).collect();
+        let names: BTreeSet<&Name> = counts.keys().chain(paused.keys()).collect();
         names
             .into_iter()
             .filter(|name| only.is_none_or(|only| ***name == *only))
@@ -35,7 +35,7 @@ impl Read {
                 }
                 Ok(QueueStatus {
                     name: Name::clone(name),
-                    paused: paused.contains(name),
+                    paused: paused.get(name).copied().unwrap_or(false),
                     counts: sum,
                     oldest_queued_at: oldest,
                 })
@@ -43,9 +43,10 @@ impl Read {
             .collect()
     }
 
-    fn paused(&self) -> Ran<BTreeSet<Name>> {
-        let mut statement = self.sql(include_str!("../sql/paused.sql"))?;
-        statement.query_map([], |row| Columns::of(row).name())?.collect()
+    /// Queues that were paused once, and whether they are.
+    fn paused(&self) -> Ran<BTreeMap<Name, bool>> {
+        let mut statement = self.sql(include_str!("../sql/queues.sql"))?;
+        statement.query_map([], rows::queue)?.collect()
     }
 
     /// The least due time of the claimable jobs of a queue and task, priority by priority.
@@ -89,8 +90,8 @@ impl Read {
     pub(in crate::sqlite) fn ready_queues(&self) -> Ran<Vec<Name>> {
         let paused = self.paused()?;
         let ready = |(queue, tasks): (Name, std::collections::HashMap<Name, Counts>)| {
-            (tasks.values().any(|counts| queued(counts) > 0) && !paused.contains(&queue))
-                .then_some(queue)
+            let waits = tasks.values().any(|counts| queued(counts) > 0);
+            (waits && paused.get(&queue) != Some(&true)).then_some(queue)
         };
         let mut queues: Vec<Name> =
             counters::load(&self.connection)?.into_iter().filter_map(ready).collect();

@@ -1,1 +1,0 @@
-SELECT name FROM queues WHERE paused

@@ -1,1 +1,0 @@
-INSERT INTO queues VALUES (?1, 1) ON CONFLICT (name) DO UPDATE SET paused = 1
