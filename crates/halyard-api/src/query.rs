@@ -14,7 +14,7 @@ use crate::faults::Faults;
 use crate::problem::Code;
 
 /// Parameters of the longest query; no call has as many.
-const PARAMETERS_MAX: usize = 64;
+pub const PARAMETERS_MAX: usize = 64;
 
 /// Reads the query of a call that has no parameters.
 ///

@@ -16,7 +16,7 @@ use super::refused::{Refused, shown};
 use super::takes::{DISCARDED_BYTES_MAX, Takes};
 
 /// KiB of all bodies together that are being read or worked on, those aside that came in one piece.
-const BODIES_KIB_MAX: usize = 256 << 10;
+pub const BODIES_KIB_MAX: usize = 256 << 10;
 
 /// KiB by which a body's share of it grows.
 const ROOM_STEP_KIB: usize = 64;

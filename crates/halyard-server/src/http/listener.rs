@@ -21,10 +21,10 @@ use super::entry;
 pub const CONNECTIONS_MAX: usize = 10_000;
 
 /// Headers of one request.
-const HEADERS_MAX: usize = 64;
+pub const HEADERS_MAX: usize = 64;
 
 /// Bytes of one request's head.
-const HEAD_BYTES_MAX: usize = 16 << 10;
+pub const HEAD_BYTES_MAX: usize = 16 << 10;
 
 /// Bytes that are read ahead on one connection.
 const BUFFER_BYTES_MAX: usize = 64 << 10;

@@ -64,6 +64,8 @@ use halyard_json::Text;
 
 pub use self::files::{DATABASE_FILE, OpenError};
 use self::reads::Readers;
+pub use self::reads::WAITING_READS_MAX;
+pub use self::writer::WAITING_CALLS_MAX;
 use self::writer::Writer;
 use crate::clock::Clock;
 use crate::verbs::{

@@ -18,7 +18,7 @@ use super::{OpenError, Options, files, migrations};
 use crate::{Answer, StoreError};
 
 /// Calls that may wait for the writer; the next one is told that the store is overloaded.
-const WAITING_CALLS_MAX: usize = 16_384;
+pub const WAITING_CALLS_MAX: usize = 16_384;
 /// A group takes no further call once it holds this many jobs: bounds how long a commit is waited
 /// for. A group of 1,000 takes some 10 ms.
 const GROUP_WEIGHT_MAX: usize = 2_000;

@@ -27,7 +27,7 @@ use crate::verbs::JobDetail;
 use crate::{Answer, StoreError};
 
 /// Reads that may wait; the next one is told that the store is overloaded.
-const WAITING_READS_MAX: usize = 4_096;
+pub const WAITING_READS_MAX: usize = 4_096;
 
 type ReadCall = Box<dyn FnOnce(&Read) + Send>;
 

@@ -1,33 +1,17 @@
-//! `halyard reference`: every command and flag as a page of the documentation.
+//! Every command and flag.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::ExitCode;
 
 use clap::{Command, CommandFactory};
 
-use super::Cli;
-use super::failure::EXIT_CODES;
+use crate::cli::Cli;
+use crate::cli::failure::EXIT_CODES;
 
 /// Columns of the help texts.
 const COLUMNS: usize = 100;
 
-/// Print the reference of the command line, as it is committed.
-#[derive(Debug, clap::Args)]
-pub struct Args {}
-
-/// Prints it.
-///
-/// # Errors
-/// Standard output is closed.
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    std::io::stdout().write_all(text().as_bytes())?;
-    Ok(ExitCode::SUCCESS)
-}
-
 /// The page.
-#[must_use]
-pub fn text() -> String {
+pub(super) fn text() -> String {
     let mut page = format!(
         "# The command line\n\n\
          <!-- Made by `halyard reference > docs/reference/cli.md`; a test finds it stale. -->\n\n\
@@ -63,7 +47,7 @@ fn describe(command: &Command, parent: &str, page: &mut String) {
 mod tests {
     #[test]
     fn the_committed_page_is_fresh() {
-        let committed = include_str!("../../../../docs/reference/cli.md");
+        let committed = include_str!("../../../../../docs/reference/cli.md");
         assert!(
             super::text() == committed,
             "docs/reference/cli.md is stale; make it anew with: cargo run -q -p halyard-server \

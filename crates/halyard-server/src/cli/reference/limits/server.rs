@@ -1,0 +1,85 @@
+//! The limits of requests and of a server.
+
+use std::time::Duration;
+
+use halyard_api::{body, headers, query};
+use halyard_store::sqlite;
+
+use crate::engine::{ring, workers};
+use crate::http::body::BODIES_KIB_MAX;
+use crate::http::patience::Patience;
+use crate::http::{events, listener, takes};
+
+/// A constant, what it limits, and its value.
+pub(super) type Row = (&'static str, &'static str, usize);
+
+/// What a request may hold.
+pub(super) fn requests() -> [Row; 6] {
+    [
+        (
+            "ELEMENTS_MAX",
+            "Elements of any array: jobs, outcomes, leases, ids, queues, tasks.",
+            body::ELEMENTS_MAX,
+        ),
+        (
+            "DEPTH_LIMIT",
+            "Nesting of a whole body; deeper unknown members of worker calls are ignored.",
+            halyard_json::DEPTH_LIMIT.into(),
+        ),
+        ("PARAMETERS_MAX", "Parameters of a query.", query::PARAMETERS_MAX),
+        (
+            "IDEMPOTENCY_KEY_CHARS_MAX",
+            "The header `Idempotency-Key`, in visible ASCII characters.",
+            headers::IDEMPOTENCY_KEY_CHARS_MAX,
+        ),
+        ("HEADERS_MAX", "Headers of a request.", listener::HEADERS_MAX),
+        ("HEAD_BYTES_MAX", "Request line and headers together.", listener::HEAD_BYTES_MAX),
+    ]
+}
+
+/// What a server takes at one time.
+pub(super) fn server() -> [Row; 8] {
+    [
+        ("CONNECTIONS_MAX", "Connections at one time.", listener::CONNECTIONS_MAX),
+        (
+            "BODIES_KIB_MAX",
+            "Bodies that are being read or worked on together; beyond it `503 overloaded`.",
+            BODIES_KIB_MAX,
+        ),
+        (
+            "DISCARDED_BYTES_MAX",
+            "What is read on of a body that is refused.",
+            takes::DISCARDED_BYTES_MAX,
+        ),
+        (
+            "WAITING_CALLS_MAX",
+            "Calls that wait to write; beyond it `503 overloaded`.",
+            sqlite::WAITING_CALLS_MAX,
+        ),
+        (
+            "WAITING_READS_MAX",
+            "Calls that wait to read; beyond it `503 overloaded`.",
+            sqlite::WAITING_READS_MAX,
+        ),
+        ("WORKERS_MAX", "Workers shown.", workers::WORKERS_MAX),
+        (
+            "SILENCE_MS",
+            "Silence after which a worker counts as gone.",
+            usize::try_from(workers::SILENCE_MS).unwrap_or(usize::MAX),
+        ),
+        ("RING_LENGTH", "Last job changes kept for `/v1/events`.", ring::RING_LENGTH),
+    ]
+}
+
+/// How long a client is waited for, and how often events are written.
+pub(super) fn waits() -> [(&'static str, &'static str, Duration); 6] {
+    let patience = Patience::default();
+    [
+        ("Patience::head", "Time for the head of a request.", patience.head),
+        ("Patience::body", "Time for a whole body.", patience.body),
+        ("Patience::idle", "Time between two requests on one connection.", patience.idle),
+        ("Patience::stall", "Time without reading any of an answer.", patience.stall),
+        ("events::HEARTBEAT", "Time between signs of life among events.", events::HEARTBEAT),
+        ("events::PACE", "Least time between two writes of events.", events::PACE),
+    ]
+}
