@@ -58,7 +58,8 @@ pub fn claim(job: &mut Job, terms: &Terms, marks: StartMarks, now: TimeMs) {
 pub fn renew(start: &mut Start, lease_ms: DurationMs, now: TimeMs) {
     let latest = if planted(Bug::RenewedPastDeadline) { TimeMs::MAX } else { start.deadline };
     let renewed = now.saturating_add(lease_ms).min(latest);
-    start.expires_at = start.expires_at.max(renewed);
+    let old = if planted(Bug::RenewedBackwards) { renewed } else { start.expires_at };
+    start.expires_at = old.max(renewed);
     start.lease_ms = lease_ms;
 }
 

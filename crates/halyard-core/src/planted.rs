@@ -13,17 +13,31 @@ macro_rules! bugs {
     (
         rules { $($(#[$rule_doc:meta])+ $rule:ident,)+ }
         stores { $($(#[$store_doc:meta])+ $store:ident,)+ }
+        sqlite { $($(#[$sqlite_doc:meta])+ $sqlite:ident,)+ }
     ) => {
         /// What a test can break.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
-        pub enum Bug { $($(#[$rule_doc])+ $rule,)+ $($(#[$store_doc])+ $store,)+ }
+        pub enum Bug {
+            $($(#[$rule_doc])+ $rule,)+
+            $($(#[$store_doc])+ $store,)+
+            $($(#[$sqlite_doc])+ $sqlite,)+
+        }
 
         impl Bug {
             /// Those of core's rules: they break every store that asks the rule.
             pub const RULES: &[Self] = &[$(Self::$rule),+];
             /// Those of what a store does on its own: each store plants them in its own code.
             pub const STORES: &[Self] = &[$(Self::$store),+];
+            /// Those of what only SQLite's store has: transactions, groups, memory beside the rows.
+            pub const SQLITE: &[Self] = &[$(Self::$sqlite),+];
+
+            /// The bug of that name.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                let all = [Self::RULES, Self::STORES, Self::SQLITE];
+                all.into_iter().flatten().copied().find(|bug| format!("{bug:?}") == name)
+            }
         }
     };
 }
@@ -62,6 +76,8 @@ bugs! {
         ReaperForgetsState,
         /// A release costs an attempt.
         ReleaseBurnsAttempt,
+        /// A heartbeat moves the end of a lease back.
+        RenewedBackwards,
         /// A heartbeat moves a lease past its deadline.
         RenewedPastDeadline,
         /// A repeated report is turned away.
@@ -94,6 +110,36 @@ bugs! {
         TokenUncheckedInCheckpoint,
         /// Any token may report.
         TokenUncheckedInFinish,
+    }
+    sqlite {
+        /// Callers are answered, and then their group is committed.
+        AnsweredBeforeCommit,
+        /// A claim leases a job more than it returns.
+        ClaimLeasesMore,
+        /// A group that failed is answered as if it had not.
+        CommitErrorAnswered,
+        /// Counters are written after the commit of what they count.
+        CountersApart,
+        /// Counters in memory keep what a rolled-back group counted.
+        CountersKeptOverRollback,
+        /// A group of several that failed is answered as if it had not.
+        GroupAcknowledgedWhole,
+        /// A row is written whatever its state and token are now.
+        GuardDropped,
+        /// The index that makes a key one job's is gone.
+        KeyIndexGone,
+        /// A member that fails takes its group with it.
+        NeighboursFailed,
+        /// Running jobs in memory stay as a rolled-back group made them.
+        RunningKeptOverRollback,
+        /// After a restart, the number of a job that is gone is given again.
+        SeqReusedAfterRestart,
+        /// A rolled-back stamp stays in memory.
+        StampKeptOverRollback,
+        /// After a restart, claims hand out the tokens of before.
+        TokenReusedAfterRestart,
+        /// Listeners hear of a change, and then it is committed.
+        ToldBeforeCommit,
     }
 }
 

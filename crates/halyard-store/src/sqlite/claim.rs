@@ -3,9 +3,12 @@
 
 use std::cmp::Reverse;
 
+use halyard_core::job::Name;
 use halyard_core::lease::{self, Terms};
 use halyard_core::limits;
+use halyard_core::planted::{Bug, planted};
 
+use super::planted;
 use super::rows::{self, Columns, Guard};
 use super::transaction::Tx;
 use super::writer::Ran;
@@ -33,18 +36,22 @@ pub(super) fn claim(tx: &mut Tx<'_>, claim: &Claim) -> Ran<Claims> {
             break;
         }
         let job = &mut claimed.view.job;
-        lease::claim(job, &terms, claim.seed.start_marks(index, tx.now), tx.now);
+        let now = if planted(Bug::LeaseFromStaleTime) { tx.stamp } else { tx.now };
+        lease::claim(job, &terms, planted::seed(claim.seed).start_marks(index, tx.now), now);
         tx.save(job, before)?;
         answer.jobs.push(claimed);
+    }
+    if planted(Bug::ClaimLeasesMore) {
+        answer.jobs.truncate(claim.max);
     }
     Ok(answer)
 }
 
 /// Which jobs are next. Tasks without claimable jobs cost nothing, whatever else they have.
 fn ready(tx: &mut Tx<'_>, claim: &Claim) -> Ran<Vec<i64>> {
-    let limit = rows::limit(claim.max);
+    let limit = rows::limit(claim.max + usize::from(planted(Bug::ClaimLeasesMore)));
     let mut lists = Vec::new();
-    let mut queues: Vec<_> = claim.queues.iter().filter(|queue| !tx.is_paused(queue)).collect();
+    let mut queues: Vec<_> = claim.queues.iter().filter(|queue| claimable(tx, queue)).collect();
     queues.sort();
     queues.dedup();
     for queue in queues {
@@ -55,7 +62,9 @@ fn ready(tx: &mut Tx<'_>, claim: &Claim) -> Ran<Vec<i64>> {
             let place = |row: &rusqlite::Row<'_>| {
                 let mut next = Columns::of(row);
                 let seq: i64 = next.next()?;
-                Ok((Reverse(next.next::<i32>()?), next.next::<i64>()?, seq))
+                let priority: i32 = next.next()?;
+                let heeded = !planted(Bug::ClaimIgnoresPriority);
+                Ok((Reverse(if heeded { priority } else { 0 }), next.next::<i64>()?, seq))
             };
             let places = tx.sql.ready.query_map((&**queue, &*task, limit), place)?;
             lists.push(places.collect::<Ran<Vec<_>>>()?);
@@ -68,6 +77,10 @@ fn ready(tx: &mut Tx<'_>, claim: &Claim) -> Ran<Vec<i64>> {
         places.truncate(claim.max);
     }
     Ok(places.into_iter().map(|(_, _, seq)| seq).collect())
+}
+
+fn claimable(tx: &Tx<'_>, queue: &Name) -> bool {
+    !tx.is_paused(queue) || planted(Bug::PausedQueueClaimed)
 }
 
 fn show(tx: &mut Tx<'_>, seq: i64) -> Ran<Claimed> {

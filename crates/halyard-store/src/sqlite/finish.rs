@@ -2,6 +2,7 @@
 
 use halyard_core::chance::Seed;
 use halyard_core::outcome::{self, Finish};
+use halyard_core::planted::{Bug, planted};
 
 use super::rows::Guard;
 use super::transaction::Tx;
@@ -16,7 +17,9 @@ fn finish_one(tx: &mut Tx<'_>, outcome: &Outcome, seed: Seed, index: u64) -> Ran
     let Some(id) = outcome.id else { return Ok(Finish::NotFound) };
     let Some(mut job) = tx.settled(id, seed)? else { return Ok(Finish::NotFound) };
     let before = Guard::of(&job);
-    let live = job.running().is_some_and(|start| Some(start.marks.token) == outcome.token);
+    let live = job.running().is_some_and(|start| {
+        Some(start.marks.token) == outcome.token || planted(Bug::TokenUncheckedInFinish)
+    });
     if !live {
         let past = tx.start_of_token(&job, outcome.token)?;
         let finish = outcome::judge_repeat(job.state, past.as_ref(), &outcome.report);

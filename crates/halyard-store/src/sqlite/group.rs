@@ -21,6 +21,8 @@ pub(super) struct Group {
     pub(super) totals: Totals,
     /// Answers that wrote nothing.
     pub(super) tally: Tally,
+    /// What older groups counted and this one wrote.
+    pub(super) tally_taken: Tally,
     /// Told once it is committed.
     pub(super) changes: Vec<Change>,
     pub(super) seq_before: i64,

@@ -15,6 +15,7 @@
 //! | `files` | its lock, opening a connection |
 //! | `migrations` | numbered SQL files and their checksums |
 //! | `doctor`, `backup` | examine and copy a directory from outside |
+//! | `planted` | bugs that tests plant here; nothing of it is in a release |
 //! | `create`, `claim`, … | one verb each, named as everywhere |
 //! | `reads` | the verbs that only read |
 //!
@@ -37,6 +38,7 @@ mod load;
 mod migrations;
 mod night;
 mod place;
+mod planted;
 mod reads;
 mod requests;
 mod rows;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use halyard_core::chance::Seed;
 use halyard_core::id::JobId;
 use halyard_core::job::{Attempt, Job, Name, StartState, State};
+use halyard_core::planted::{Bug, planted};
 use halyard_core::{TimeMs, lease, limits, outcome};
 use rusqlite::Connection;
 
@@ -37,7 +38,7 @@ pub(super) struct Tx<'c> {
     /// The number that the next job gets.
     next_seq: i64,
     /// The newest stamp.
-    stamp: TimeMs,
+    pub(super) stamp: TimeMs,
     /// Counted and not yet written.
     tally: Tally,
     group: Group,
@@ -52,8 +53,12 @@ impl<'c> Tx<'c> {
         options: &Options,
     ) -> Ran<Self> {
         let clock = Arc::clone(&options.store.clock);
-        let seq: i64 =
-            connection.query_one(include_str!("sql/seq_last.sql"), [], |row| row.get(0))?;
+        let used = if planted(Bug::SeqReusedAfterRestart) {
+            include_str!("sql/seq_last.sql")
+        } else {
+            include_str!("sql/seq_used.sql")
+        };
+        let seq: i64 = connection.query_one(used, [], |row| row.get(0))?;
         let stamp: TimeMs =
             connection.query_one(include_str!("sql/stamp.sql"), [], |row| row.get(0))?;
         clock.raise(stamp);
@@ -98,6 +103,10 @@ impl<'c> Tx<'c> {
     }
 
     pub(super) fn commit(&mut self) -> Ran<()> {
+        if planted(Bug::CountersApart) {
+            self.sql.commit.execute([])?;
+            self.sql.begin.execute([])?;
+        }
         self.counters.write(&mut self.sql)?;
         self.group.write(&mut self.sql)?;
         self.sql.commit.execute([])?;
@@ -121,11 +130,16 @@ impl<'c> Tx<'c> {
         {
             tracing::error!(%error, "a failed group could not be rolled back");
         }
-        self.counters.settle(false);
-        self.running.clear();
+        self.counters.settle(planted(Bug::CountersKeptOverRollback));
+        if !planted(Bug::RunningKeptOverRollback) {
+            self.running.clear();
+        }
         let group = std::mem::take(&mut self.group);
         self.next_seq = group.seq_before;
-        self.stamp = group.stamp_before;
+        if !planted(Bug::StampKeptOverRollback) {
+            self.stamp = group.stamp_before;
+        }
+        self.tally.add(group.tally_taken);
         if let Some(queues) = group.queues_before {
             self.queues = queues;
         }
@@ -187,7 +201,9 @@ impl<'c> Tx<'c> {
     /// Writes a job that changed since `before`, and counts and tells what that means.
     pub(super) fn save(&mut self, job: &Job, before: Guard) -> Ran<()> {
         job.assert_sound();
-        let written = rows::save_job(&mut self.sql.job_save, job, before)?;
+        let guard =
+            if planted(Bug::GuardDropped) { Guard::of(&self.job_by_seq(job.seq)?) } else { before };
+        let written = rows::save_job(&mut self.sql.job_save, job, guard)?;
         assert_eq!(written, 1, "{}: changed under the writer", job.id);
         if before.state() != job.state {
             self.counters.shift(&job.queue, &job.task, Some(before.state()), Some(job.state));
@@ -243,6 +259,9 @@ impl<'c> Tx<'c> {
 
     /// A call with a dead token was turned away.
     pub(super) fn count_rejected(&mut self, id: JobId) {
+        if planted(Bug::RejectionsNotCounted) {
+            return;
+        }
         self.group.tally.totals.reports_rejected += 1;
         self.group.tally.jobs.entry(id).or_default().1 += 1;
     }
@@ -307,12 +326,13 @@ impl<'c> Tx<'c> {
 
     /// Writes what was counted in memory.
     pub(super) fn write_tally(&mut self) -> Ran<()> {
-        // If this is rolled back the counts are lost: they are evidence, not promises.
         let counted = std::mem::take(&mut self.tally);
         for id in counted.jobs.keys() {
             self.running.remove(id);
         }
-        counted.write(&mut self.sql)
+        let written = counted.write(&mut self.sql);
+        self.group.tally_taken.add(counted);
+        written
     }
 
     /// Gives emptied pages of the file, and of the log, back now and then.

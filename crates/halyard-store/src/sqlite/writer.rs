@@ -8,13 +8,14 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread;
 
+use halyard_core::planted::{Bug, planted};
 use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
 use super::statements::Statements;
 use super::transaction::Tx;
-use super::{OpenError, Options, files, migrations};
+use super::{OpenError, Options, files, migrations, planted};
 use crate::{Answer, StoreError};
 
 /// Calls that may wait for the writer; the next one is told that the store is overloaded.
@@ -27,7 +28,7 @@ const GROUP_WEIGHT_MAX: usize = 2_000;
 pub(super) type Ran<T> = rusqlite::Result<T>;
 
 /// A call on its way: run as often as its group must be, answered once.
-trait Call: Send {
+pub(super) trait Call: Send {
     fn weight(&self) -> usize;
     fn run(&mut self, tx: &mut Tx<'_>) -> Ran<()>;
     fn answer(self: Box<Self>, committed: Result<(), StoreError>);
@@ -74,6 +75,9 @@ impl Writer {
     pub(super) fn start(directory: &Path, options: &Options) -> Result<Self, OpenError> {
         let mut connection = files::open_writer(directory, options)?;
         migrations::migrate(&mut connection)?;
+        if planted(Bug::KeyIndexGone) {
+            connection.execute_batch(include_str!("planted/key_index_gone.sql"))?;
+        }
         let (calls, waiting) = mpsc::sync_channel(WAITING_CALLS_MAX);
         let (ready, opened) = mpsc::channel();
         let options = options.clone();
@@ -146,6 +150,9 @@ fn serve(
 }
 
 fn commit(tx: &mut Tx<'_>, mut group: Vec<Box<dyn Call>>, options: &Options) {
+    if planted(Bug::AnsweredBeforeCommit) {
+        return planted::answer_first(tx, group);
+    }
     match run(tx, &mut group) {
         Ok(()) => {
             tx.publish();
@@ -153,7 +160,12 @@ fn commit(tx: &mut Tx<'_>, mut group: Vec<Box<dyn Call>>, options: &Options) {
                 call.answer(Ok(()));
             }
         }
-        Err(error) if group.len() > 1 && !is_of_the_storage(&error) => {
+        Err(_) if planted(Bug::GroupAcknowledgedWhole) && group.len() > 1 => {
+            group.into_iter().for_each(|call| call.answer(Ok(())));
+        }
+        Err(error)
+            if group.len() > 1 && !is_of_the_storage(&error) && !planted(Bug::NeighboursFailed) =>
+        {
             for call in group {
                 commit(tx, vec![call], options);
             }
@@ -176,7 +188,15 @@ fn run(tx: &mut Tx<'_>, group: &mut [Box<dyn Call>]) -> Ran<()> {
             tx.enter()?;
             call.run(tx)?;
         }
-        tx.commit()
+        if planted(Bug::ToldBeforeCommit) {
+            tx.publish();
+        }
+        let committed = tx.commit();
+        if planted(Bug::CommitErrorAnswered) && committed.is_err() {
+            tx.roll_back();
+            return Ok(());
+        }
+        committed
     });
     if ran.is_err() {
         tx.roll_back();

@@ -11,6 +11,7 @@ use super::command::{Command, Pick, Reply, Said, Side};
 use super::dice::Dice;
 use super::generate::{Sequence, all_pages, claim_all};
 use super::reached::Reached;
+use super::trouble::Trouble;
 use crate::clock::{Clock, ManualClock};
 use crate::contract::trial::{Lease, START, completed, lease_of};
 use crate::contract::{Maker, Opened};
@@ -29,9 +30,10 @@ pub(super) struct Difference {
 /// Surrounds each call of the store under test, for tests that plant a bug in it.
 pub(super) type Around = fn(bool);
 
-struct Pair {
-    model: Side,
-    tested: Side,
+pub(super) struct Pair {
+    pub(super) model: Side,
+    pub(super) tested: Side,
+    pub(super) trouble: Option<Trouble>,
     around: Around,
     seed: u64,
     leases: Vec<Lease>,
@@ -50,15 +52,9 @@ pub(super) async fn compare(
     let (tested, heard) = options();
     let clocks = (Arc::clone(&model.1), Arc::clone(&tested.1));
     let Opened { store, keep } = maker.open(tested.0).await;
-    let mut pair = Pair {
-        model: Side { store: Arc::new(Memory::open(model.0)), clock: clocks.0 },
-        tested: Side { store, clock: clocks.1 },
-        around,
-        seed: 0,
-        leases: Vec::new(),
-        reached: Reached::default(),
-        audit: Audit::default(),
-    };
+    let model = Side { store: Arc::new(Memory::open(model.0)), clock: clocks.0 };
+    let tested = Side { store, clock: clocks.1 };
+    let mut pair = Pair::of(model, tested, around, None);
     for sequence in sequences {
         pair.run(sequence).await?;
         let heard = std::mem::take(&mut *heard.lock().unwrap());
@@ -90,14 +86,29 @@ pub(super) fn options() -> ((Options, Arc<ManualClock>), Heard) {
 }
 
 impl Pair {
-    async fn run(&mut self, sequence: &Sequence) -> Result<(), Difference> {
+    pub(super) fn of(model: Side, tested: Side, around: Around, trouble: Option<Trouble>) -> Self {
+        Self {
+            model,
+            tested,
+            trouble,
+            around,
+            seed: 0,
+            leases: Vec::new(),
+            reached: Reached::default(),
+            audit: Audit::default(),
+        }
+    }
+
+    pub(super) async fn run(&mut self, sequence: &Sequence) -> Result<(), Difference> {
         self.seed = sequence.seed;
         self.leases.clear();
         let wait = sequence.begins_at - self.model.store.now();
         self.step(&Command::Pass(wait)).await?;
         self.step(&Command::Serve(0)).await?;
         for command in &sequence.commands {
+            self.may_abandon(true);
             self.step(command).await?;
+            self.may_abandon(false);
         }
         self.compare_all(sequence).await?;
         self.heal(sequence).await?;
@@ -105,15 +116,30 @@ impl Pair {
         self.empty(sequence).await
     }
 
+    fn may_abandon(&mut self, may: bool) {
+        if let Some(trouble) = &mut self.trouble {
+            trouble.abandons = may;
+        }
+    }
+
     /// One command on both.
     async fn step(&mut self, command: &Command) -> Result<Reply, Difference> {
         let seed = self.seed;
         let differs = |what: String| Difference { seed, command: format!("{command:?}"), what };
+        if let Some(trouble) = self.trouble.as_ref().filter(|trouble| trouble.reopens(command)) {
+            trouble.restart(&self.model, &mut self.tested).await.map_err(differs)?;
+        }
         let before = self.reached.before(&self.model, command).await;
-        let expected = self.model.apply(command, &self.leases).await;
         (self.around)(true);
-        let given = self.tested.apply(command, &self.leases).await;
+        let given = match &mut self.trouble {
+            None => Some(self.tested.apply(command, &self.leases).await),
+            Some(trouble) => {
+                trouble.apply(&mut self.tested, command, &self.leases).await.map_err(differs)?
+            }
+        };
         (self.around)(false);
+        let Some(given) = given else { return Ok(Reply::Nothing) };
+        let expected = self.model.apply(command, &self.leases).await;
         let (Ok(expected), Ok(given)) = (&expected, &given) else {
             return Err(differs(format!("the model gave {expected:?}, the store {given:?}")));
         };

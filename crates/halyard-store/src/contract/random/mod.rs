@@ -8,6 +8,7 @@
 //! | `audit` | what must hold of the answers, whatever the model says |
 //! | `reached` | the rare events that a long run must have seen |
 //! | [`storm`] | many sequences at once: only what must always hold is asked |
+//! | [`trouble`] | sequences on a store whose writes fail and that is closed and opened again |
 //! | `shrink` | the shortest sequence that still shows a difference |
 //!
 //! A run is [`SEQUENCES`] seeds, more or fewer by the variable `HALYARD_SEQUENCES`. A red seed is
@@ -23,6 +24,7 @@ mod kinds;
 mod reached;
 mod shrink;
 pub mod storm;
+pub mod trouble;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,0 +1,61 @@
+//! SQLite's store when writes fail in the middle of any verb, when a member of a group fails, when
+//! somebody else writes, and when it is started again.
+//!
+//! The tests of these tests are in `planted.rs`: each of SQLite's planted bugs turns one of them
+//! red.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+#[path = "faults/groups.rs"]
+mod groups;
+#[path = "faults/others.rs"]
+mod others;
+#[path = "faults/place.rs"]
+mod place;
+
+use halyard_store::contract::random::trouble;
+
+/// Every verb that changes something. `Serve` is a stamp.
+const VERBS: [&str; 17] = [
+    "Bulk",
+    "Cancel",
+    "Checkpoint",
+    "Claim",
+    "Create",
+    "Delete",
+    "Finish",
+    "ForgetKey",
+    "Heartbeat",
+    "Promote",
+    "Prune",
+    "Reap",
+    "Retry",
+    "RunAsNew",
+    "RunNow",
+    "Serve",
+    "SetPaused",
+];
+
+/// Each verb, broken off between any two of its steps, did nothing.
+#[test]
+fn a_verb_that_fails_did_nothing() {
+    let failures = trouble::run(place::InDirectory::new, 0..32);
+    println!("{failures:?}");
+    let broken_off: Vec<_> = failures.keys().collect();
+    assert_eq!(broken_off, VERBS, "{failures:?}");
+}
+
+#[test]
+fn a_bad_member_fails_alone() {
+    groups::a_bad_member_fails_alone();
+}
+
+#[test]
+fn a_row_that_changed_is_not_written() {
+    others::a_row_that_changed_is_not_written();
+}
+
+#[test]
+fn a_number_is_never_given_again() {
+    others::a_number_is_never_given_again();
+}
