@@ -115,7 +115,7 @@ fn random_commands() {
 }
 
 fn failing_writes() {
-    trouble::run(place::InDirectory::new, 0..32);
+    trouble::run(place::InDirectory::make, 0..32);
 }
 
 #[test]

@@ -39,7 +39,7 @@ const VERBS: [&str; 17] = [
 /// Each verb, broken off between any two of its steps, did nothing.
 #[test]
 fn a_verb_that_fails_did_nothing() {
-    let failures = trouble::run(place::InDirectory::new, 0..32);
+    let failures = trouble::run(place::InDirectory::make, 0..32);
     println!("{failures:?}");
     let broken_off: Vec<_> = failures.keys().collect();
     assert_eq!(broken_off, VERBS, "{failures:?}");

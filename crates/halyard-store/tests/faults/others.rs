@@ -33,7 +33,7 @@ pub(crate) fn a_row_that_changed_is_not_written() {
         let answer = runtime.block_on(async {
             store.create(vec![job(1)], None).await.unwrap();
             let claimed = store.claim(a_claim(&["q1"], seed(1))).await.unwrap();
-            let lease = lease_of(&claimed.jobs[0]);
+            let lease = claimed.jobs.first().map(lease_of).unwrap();
             assert_eq!(beside.execute(&format!("UPDATE jobs SET {change}"), []), Ok(1));
             let report = completed("1");
             let outcome = Outcome { id: Some(lease.id), token: Some(lease.token), report };

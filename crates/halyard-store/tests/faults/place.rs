@@ -39,7 +39,7 @@ pub(crate) struct InDirectory {
 }
 
 impl InDirectory {
-    pub(crate) fn new() -> Arc<dyn Place> {
+    pub(crate) fn make() -> Arc<dyn Place> {
         Arc::new(Self { directory: tempfile::tempdir().unwrap(), beside: Mutex::default() })
     }
 }

@@ -1,12 +1,12 @@
-//! Random sequences on a store that is troubled: every write of every command fails once, and the
-//! store is closed and opened again between any two commands.
+//! Random sequences on a store that is troubled: every write of every command fails once, and in
+//! some sequences the store is closed and opened again between any two commands.
 //!
 //! A command whose first write failed must have done nothing, and then the same command, whose
 //! second write fails; and so on until it succeeds, with the model's answer. So each verb is broken
 //! off between any two of its steps, in all the states that random commands lead to. Some commands
-//! are given up after a failure, and the next one finds the store as if they had never been. In every eighth
-//! sequence the store is also opened anew after each failure: what is on the disk is then all that
-//! it knows.
+//! are given up after a failure, and the next one finds the store as if they had never been. In
+//! every eighth sequence the store is also opened anew after each failure: what is on the disk is
+//! then all that it knows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -102,7 +102,8 @@ impl Trouble {
         self.reopens && !matches!(command, Command::Pass(_))
     }
 
-    /// Stamps both stores, because what is counted in memory is lost, and opens the tested one anew.
+    /// Stamps both stores, because what is counted in memory is lost, and opens the tested one
+    /// anew.
     pub(super) async fn restart(&self, model: &Side, tested: &mut Side) -> Result<(), String> {
         for side in [model, tested] {
             side.store.stamp().await.map_err(|error| error.to_string())?;

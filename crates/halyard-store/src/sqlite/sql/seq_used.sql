@@ -1,3 +1,3 @@
--- The newest number that a job was given. The job may be gone, and its number is never given again;
--- each job that was made got one, so their number is the newest of them.
+-- The newest number that a job was given. That job may be gone, and its number is never given
+-- again. The numbers are counted from 1, so the newest one is how many jobs were made.
 SELECT max(created, (SELECT coalesce(max(seq), 0) FROM jobs)) FROM totals
