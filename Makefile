@@ -40,6 +40,7 @@ test:
 	$(BEGIN)
 	$(SETUP) build
 	$(SETUP) python
+	$(SETUP) curl
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -51,6 +52,7 @@ test:
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cli $(END_TO_END) --test cli
+	$(STAGE) docs $(END_TO_END) --test docs
 	$(STAGE) cases $(END_TO_END) --test cases -- --test-threads 12
 	$(STAGE) kill $(END_TO_END) --test kill
 	$(STAGE) demo $(END_TO_END) --test demo

@@ -13,6 +13,7 @@
 //! | [`ending`] | draining |
 //! | [`rough`] | raw bytes: sizes, smuggling, slow clients |
 //! | [`described`] | the OpenAPI document agrees with the route table, and is fresh |
+//! | [`documented`] | so do the pages for people, which name every metric and setting too |
 
 #![expect(
     clippy::unwrap_used,
@@ -25,6 +26,7 @@ mod access;
 mod answers;
 mod conflicts;
 mod described;
+mod documented;
 mod ending;
 mod listening;
 mod refusals;
