@@ -7,13 +7,15 @@
 //!
 //! - [`plain`]: bare SQLite, which proves the instrument: WAL with `synchronous=FULL` loses
 //!   nothing, `NORMAL` must lose something.
-//! - [`store`]: Halyard's own store, under a load of all its writing verbs.
+//! - [`store`]: Halyard's own store, under a load of six callers, with one cut in each life.
+//! - [`verbs`]: each of its verbs, cut at any of its steps: it happened wholly or not at all.
 //!
 //! `HALYARD_CUTS` sets how often the store's power is cut (150).
 
 mod disk;
 mod plain;
 mod store;
+mod verbs;
 mod vfs;
 
 /// A seed for this run: `HALYARD_SEED`, or one by chance. It is printed, so that a failure can be

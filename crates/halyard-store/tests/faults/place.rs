@@ -6,6 +6,7 @@
 //! one leaves what the statement had done so far.
 
 use std::fmt::Write;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use halyard_store::Store;
@@ -14,6 +15,7 @@ use halyard_store::options::Options;
 use halyard_store::sqlite::doctor::{self, Depth, Level};
 use halyard_store::sqlite::{self, DATABASE_FILE, Sqlite, Synchronous};
 use rusqlite::Connection;
+use rusqlite::types::Value;
 use tempfile::TempDir;
 
 const TABLES: [&str; 12] = [
@@ -39,8 +41,8 @@ pub(crate) struct InDirectory {
 }
 
 impl InDirectory {
-    pub(crate) fn make() -> Arc<dyn Place> {
-        Arc::new(Self { directory: tempfile::tempdir().unwrap(), beside: Mutex::default() })
+    pub(crate) fn make() -> Rc<dyn Place> {
+        Rc::new(Self { directory: tempfile::tempdir().unwrap(), beside: Mutex::default() })
     }
 }
 
@@ -68,6 +70,23 @@ impl Place for InDirectory {
         let beside = self.beside.lock().unwrap();
         let sql = "UPDATE planned SET writes_left = ?1, kind = ?1 % 3";
         beside.as_ref().unwrap().execute(sql, [left]).unwrap();
+    }
+
+    fn dump(&self) -> String {
+        let beside = self.beside.lock().unwrap();
+        let beside = beside.as_ref().unwrap();
+        let mut text = String::new();
+        for table in TABLES {
+            let mut statement = beside.prepare_cached(&format!("SELECT * FROM {table}")).unwrap();
+            let columns = statement.column_count();
+            let mut rows = statement.query([]).unwrap();
+            while let Some(row) = rows.next().unwrap() {
+                let values: Vec<_> =
+                    (0..columns).map(|column| row.get::<_, Value>(column).unwrap()).collect();
+                writeln!(text, "{table} {values:?}").unwrap();
+            }
+        }
+        text
     }
 
     fn examine(&self) {

@@ -9,6 +9,7 @@
 //! then all that it knows.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use halyard_core::limits::OUTAGE_MS;
@@ -16,7 +17,7 @@ use halyard_core::limits::OUTAGE_MS;
 use super::command::{Command, Reply, Side};
 use super::compare::{Difference, Heard, Pair, options};
 use super::dice::Dice;
-use super::generate::{all_pages, sequence};
+use super::generate::sequence;
 use crate::contract::trial::{Lease, assert_sound};
 use crate::memory::Memory;
 use crate::options::Options;
@@ -32,19 +33,36 @@ const WRITES_TILL_GIVEN_UP: usize = 40;
 pub type Failures = BTreeMap<String, u64>;
 
 /// A place where a store can be troubled.
-pub trait Place: Send + Sync {
+pub trait Place {
     /// Opens the store: an empty one the first time, then what was left of it.
     fn open(&self, options: Options) -> Arc<dyn Store>;
     /// The write after `writes` further ones fails, and its call with [`PLANNED`] in its error;
     /// `None`: none does.
     fn fail_after(&self, writes: Option<u64>);
+    /// Every row of the open store, to compare with what was there before.
+    fn dump(&self) -> String;
     /// Looks at what the closed store left, and panics when that is not sound.
     fn examine(&self);
+    /// Whether a failure was the end of the store, as a power cut is. Then a call that was being
+    /// committed may have happened all the same: that shows when the store is opened again.
+    fn has_ended(&self) -> bool {
+        false
+    }
+}
+
+/// What became of a command.
+pub(super) enum Done {
+    /// It was answered.
+    Answered(Answer<Reply>),
+    /// It was not answered, and happened.
+    Happened,
+    /// It did not happen.
+    GivenUp,
 }
 
 /// The store under test, with what it takes to trouble it.
 pub(super) struct Trouble {
-    place: Arc<dyn Place>,
+    place: Rc<dyn Place>,
     options: Options,
     heard: Heard,
     /// Whether the store is opened anew after each failure.
@@ -59,7 +77,7 @@ pub(super) struct Trouble {
 ///
 /// # Panics
 /// With the seed, when the store differs from the model.
-pub fn run(place: impl Fn() -> Arc<dyn Place>, seeds: impl IntoIterator<Item = u64>) -> Failures {
+pub fn run(place: impl Fn() -> Rc<dyn Place>, seeds: impl IntoIterator<Item = u64>) -> Failures {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut failures = Failures::new();
     for seed in seeds {
@@ -75,7 +93,7 @@ pub fn run(place: impl Fn() -> Arc<dyn Place>, seeds: impl IntoIterator<Item = u
     failures
 }
 
-async fn one(place: Arc<dyn Place>, seed: u64) -> Result<Failures, Difference> {
+async fn one(place: Rc<dyn Place>, seed: u64) -> Result<Failures, Difference> {
     let ((given, clock), _) = options();
     let model = Side { store: Arc::new(Memory::open(given)), clock };
     let ((options, clock), heard) = options();
@@ -93,6 +111,8 @@ async fn one(place: Arc<dyn Place>, seed: u64) -> Result<Failures, Difference> {
     let mut pair = Pair::of(model, tested, |_| {}, Some(trouble));
     pair.run(&sequence(seed)).await?;
     assert_sound(&*pair.tested.store).await;
+    // A place is there as long as its store.
+    drop(pair.tested);
     Ok(pair.trouble.map_or_else(Failures::new, |trouble| trouble.failures))
 }
 
@@ -120,24 +140,27 @@ impl Trouble {
         side.store = self.place.open(self.options.clone());
     }
 
-    /// Does the command with each of its writes failing once, until none is left that could, or
-    /// until it is given up: `None`.
+    /// Does the command with each of its writes failing once, until none is left that could.
     pub(super) async fn apply(
         &mut self,
         side: &mut Side,
         command: &Command,
         leases: &[Lease],
-    ) -> Result<Option<Answer<Reply>>, String> {
+    ) -> Result<Done, String> {
         match command {
-            Command::Pass(_) => Ok(Some(side.apply(command, leases).await)),
+            Command::Pass(_) => Ok(Done::Answered(side.apply(command, leases).await)),
             // Time passes once, and each stamp on its way is a call of its own.
             Command::Serve(ms) => {
                 let mut left = *ms;
                 self.abandons = false;
                 loop {
-                    let given = self.call(side, &Command::Serve(0), leases).await?;
+                    if let Done::Answered(Err(error)) =
+                        self.call(side, &Command::Serve(0), leases).await?
+                    {
+                        return Err(error.to_string());
+                    }
                     if left <= 0 {
-                        return Ok(given);
+                        return Ok(Done::Answered(Ok(Reply::Nothing)));
                     }
                     side.clock.advance(left.min(OUTAGE_MS));
                     left -= OUTAGE_MS;
@@ -153,8 +176,8 @@ impl Trouble {
         side: &mut Side,
         command: &Command,
         leases: &[Lease],
-    ) -> Result<Option<Answer<Reply>>, String> {
-        let before = self.snapshot(side).await?;
+    ) -> Result<Done, String> {
+        let before = self.place.dump();
         let abandoned = self.abandons.then(|| self.dice.below(WRITES_TILL_GIVEN_UP) as u64);
         for writes in 0.. {
             self.place.fail_after(Some(writes));
@@ -162,9 +185,10 @@ impl Trouble {
             let given = side.apply(command, leases).await;
             self.place.fail_after(None);
             let Some(error) = given.as_ref().err().map(ToString::to_string) else {
-                return Ok(Some(given));
+                return Ok(Done::Answered(given));
             };
-            if !error.contains(PLANNED) {
+            let ended = self.place.has_ended();
+            if !ended && !error.contains(PLANNED) {
                 return Err(error);
             }
             let text = format!("{command:?}");
@@ -173,25 +197,33 @@ impl Trouble {
             if self.heard.lock().unwrap().len() != heard {
                 return Err(format!("a change was told of, and then write {writes} failed"));
             }
-            if self.reopens {
+            if ended || self.reopens {
                 self.reopen(side);
             }
-            let after = self.snapshot(side).await?;
-            if before != after {
-                return Err(format!(
-                    "write {writes} failed ({error}), but {before:?} became {after:?}"
-                ));
+            let after = self.place.dump();
+            match (before == after, ended) {
+                (true, _) => {}
+                (false, true) => return Ok(Done::Happened),
+                (false, false) => {
+                    let changed = changed(&before, &after);
+                    return Err(format!(
+                        "write {writes} failed ({error}), and changed:\n{changed}"
+                    ));
+                }
             }
             if abandoned == Some(writes) {
-                return Ok(None);
+                return Ok(Done::GivenUp);
             }
         }
         unreachable!("a command has a last write")
     }
+}
 
-    /// What is stored, as far as one look shows it.
-    async fn snapshot(&self, side: &Side) -> Result<[Reply; 2], String> {
-        let look = async |command| side.apply(&command, &[]).await.map_err(|it| it.to_string());
-        Ok([look(Command::Overview).await?, look(Command::List(all_pages(None))).await?])
-    }
+/// The rows that are in one dump only.
+fn changed(before: &str, after: &str) -> String {
+    let only = |one: &str, other: &str, sign: &str| -> String {
+        let rows = one.lines().filter(|row| !other.lines().any(|other| other == *row));
+        rows.map(|row| format!("{sign} {row}\n")).collect()
+    };
+    only(before, after, "-") + &only(after, before, "+")
 }
