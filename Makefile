@@ -41,6 +41,7 @@ test:
 	$(SETUP) build
 	$(SETUP) python
 	$(SETUP) curl
+	$(SETUP) faketime
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -54,6 +55,7 @@ test:
 	$(STAGE) cli $(END_TO_END) --test cli
 	$(STAGE) docs $(END_TO_END) --test docs
 	$(STAGE) cases $(END_TO_END) --test cases -- --test-threads 12
+	$(STAGE) workers $(END_TO_END) --test workers -- --test-threads 12
 	$(STAGE) kill $(END_TO_END) --test kill
 	$(STAGE) demo $(END_TO_END) --test demo
 	$(END)

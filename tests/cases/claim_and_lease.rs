@@ -1,7 +1,7 @@
 //! Claiming, leases, and tokens that came too late.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use halyard_tests::server::Server;
 use halyard_tests::until;
@@ -163,77 +163,6 @@ fn case_17_poll_client_vanishes_as_the_claim_commits() {
     for made in made {
         assert_eq!(job(&mut client, &made)["state"], "completed");
     }
-}
-
-/// Case 18 · Reaper meets the ack
-#[test]
-fn case_18_reaper_meets_the_ack() {
-    const JOBS: usize = 400;
-    let server = Server::start();
-    let mut client = server.client();
-    let new = json!({
-        "task": "t", "timeout_ms": 500, "max_attempts": 2, "backoff": {"initial_ms": 60000},
-    });
-    for _ in 0..JOBS / 100 {
-        client.post("/v1/jobs/batch", &json!({"jobs": vec![new.clone(); 100]})).expect(200);
-    }
-    let taken: BTreeMap<String, bool> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..8)
-            .map(|worker| {
-                let mut client = server.client();
-                scope.spawn(move || acks_around_the_deadline(&mut client, worker, JOBS / 8))
-            })
-            .collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
-    });
-    assert_eq!(taken.len(), JOBS);
-    let accepted = taken.values().filter(|ok| **ok).count();
-    assert!(accepted > JOBS / 20 && accepted < JOBS - JOBS / 20, "{accepted} of {JOBS} in time");
-    for (id, ok) in &taken {
-        let now = until("the reaper", || {
-            let now = job(&mut client, id);
-            (now["state"] != "running").then_some(now)
-        });
-        let expected = if *ok { ("completed", "completed") } else { ("retrying", "timed_out") };
-        let found = (now["state"].as_str().unwrap(), now["attempts"][0]["state"].as_str().unwrap());
-        assert_eq!(found, expected, "{now}");
-        assert_eq!(now["starts"], 1);
-    }
-    assert_eq!(claim(&mut client, &json!({"max": 1000})).len(), 0, "an ended job was given out");
-}
-
-/// Claims some jobs at a time and reports each around its deadline, before or after.
-fn acks_around_the_deadline(
-    client: &mut halyard_tests::wire::Client,
-    worker: u64,
-    jobs: usize,
-) -> Vec<(String, bool)> {
-    let mut chance = StdRng::seed_from_u64(worker);
-    let mut taken = Vec::new();
-    let mut waiting: Vec<(Instant, Claimed)> = Vec::new();
-    while taken.len() < jobs {
-        if waiting.is_empty() {
-            let count = (jobs - taken.len()).min(10);
-            let leases = claim(client, &json!({"max": count}));
-            assert_eq!(leases.len(), count, "there is work for all");
-            for lease in leases {
-                // From 150 ms before the deadline, since a busy machine is late by itself.
-                let early = Duration::from_millis(chance.random_range(0..200));
-                let at = lease.lapsed - early;
-                waiting.push((at, lease));
-            }
-            waiting.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        }
-        let (at, lease) = waiting.pop().expect("claimed before");
-        std::thread::sleep(at.saturating_duration_since(Instant::now()));
-        let result = finish(client, &lease, &completed(json!(null)));
-        match result["status"].as_str() {
-            Some("ok") => taken.push((lease.id, true)),
-            Some("lease_lost") => taken.push((lease.id, false)),
-            _ => panic!("{result}"),
-        }
-    }
-    taken
 }
 
 /// Case 20 · Recovered high-priority job behind a stream of fresh low-priority ones

@@ -4,8 +4,8 @@ use halyard_tests::server::Server;
 use serde_json::{Value, json};
 
 use crate::acting::{
-    Claimed, claim, claim_one, completed, create, failed, finish, finish_ok, id, job, no_backoff,
-    until_state,
+    Claimed, act, claim, claim_one, completed, create, failed, finish, finish_ok, id, job,
+    no_backoff, until_state,
 };
 
 const MIB: usize = 1024 * 1024;
@@ -154,6 +154,52 @@ fn case_27_result_or_failure_report_too_large() {
     let length = |part: &str| kept[part].as_str().unwrap().len();
     assert!((1..=8 * 1024).contains(&length("message")), "message {}", length("message"));
     assert!((1..=32 * 1024).contains(&length("stack")), "stack {}", length("stack"));
+}
+
+/// Case 32 · Backoff arithmetic, where a worker names the wait: of any length, and never refused
+#[test]
+fn case_32_backoff_arithmetic_where_a_worker_names_the_wait() {
+    const CUT_MS: i64 = 7 * 86_400_000;
+    let server = Server::start();
+    let mut client = server.client();
+    for jitter in [0.0, 1.0] {
+        for (asked, least) in [
+            ("-1", 0),
+            ("-9223372036854775808", 0),
+            ("0", 0),
+            ("1", 1),
+            ("60000", 60_000),
+            ("1000000000000", CUT_MS),
+            ("9223372036854775807", CUT_MS),
+            ("1000000000000000000000000000000", CUT_MS),
+        ] {
+            let backoff = json!({"initial_ms": 0, "factor": 1, "max_ms": 0, "jitter": jitter});
+            let made = id(&create(&mut client, &json!({"task": "t", "backoff": backoff})));
+            let lease = claim_one(&mut client, &json!({}));
+            let body = format!(
+                r#"{{"outcomes":[{{"id":"{made}","token":"{}","outcome":"failed",
+                "retry_after_ms":{asked},"error":{{"type":"E","message":"m"}}}}]}}"#,
+                lease.token
+            );
+            let told = client.call_raw("POST", "/v1/jobs/finish", Some(body.as_bytes()));
+            let told = told.expect(200)["results"][0].clone();
+            assert_eq!((&told["status"], &told["state"]), (&json!("ok"), &json!("retrying")));
+            let after = job(&mut client, &made);
+            let delay = after["attempts"][0]["retry_delay_ms"].as_i64().unwrap();
+            // Jitter only adds, and at most once what was asked for.
+            let most = if jitter > 0.0 { 2 * least } else { least };
+            assert!((least..=most).contains(&delay), "{delay} ms after {asked}, jitter {jitter}");
+            assert_eq!(after["error"]["message"], "m");
+            if least > 1 {
+                act(&mut client, &made, "cancel", &Value::Null).expect(200);
+            } else {
+                // A wait that is over at once: it is given out again.
+                let again = claim_one(&mut client, &json!({}));
+                assert_eq!(again.id, made);
+                finish_ok(&mut client, &again, &completed(json!(null)));
+            }
+        }
+    }
 }
 
 /// Case 30 · Giving jobs back costs nothing

@@ -109,6 +109,41 @@ fn a_client_that_does_not_read_is_bounded() {
     assert!(grown < 150 * 1024 * 1024, "{grown} bytes for 50 clients that do not read");
 }
 
+/// Large bodies that never come to their end take up the room that all of them share: then others
+/// are told to come back, small calls go on, and the room is given back with the connections.
+#[test]
+fn too_many_large_bodies_are_told_to_come_back() {
+    let server = Server::start();
+    let mut client = server.client();
+    let host = server.address();
+    let length = 16 * 1024 * 1024;
+    let head = format!(
+        "POST /v1/jobs/batch HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\n\r\n"
+    );
+    let large = json!({"task": "large", "payload": "x".repeat(500_000)});
+    let mut stuck = Vec::new();
+    let refused = until("the room to be taken", || {
+        if stuck.len() < 100 {
+            let mut connection = Connection::open(host).unwrap();
+            connection.send_raw(head.as_bytes()).unwrap();
+            connection.send_raw(&vec![b' '; 200_000]).unwrap();
+            stuck.push(connection);
+        }
+        let answer = server.client().post("/v1/jobs", &large);
+        (answer.status != 201).then_some(answer)
+    });
+    assert!(refused.header("retry-after").is_some_and(|wait| wait.parse::<u64>().is_ok()));
+    assert_eq!(refused.refused(503, "overloaded")["retryable"], true);
+    create(&mut client, &json!({"task": "small"}));
+    client.get("/v1/jobs").expect(200);
+    stuck.clear();
+    until("the room to be given back", || {
+        (server.client().post("/v1/jobs", &large).status == 201).then_some(())
+    });
+    assert_eq!(list(&mut client, "task=small").len(), 1);
+}
+
 /// Case 74, noise · random bytes on the port
 #[test]
 fn case_74_random_bytes_on_the_port() {

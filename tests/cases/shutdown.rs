@@ -43,7 +43,8 @@ fn case_64_long_poll_against_client_and_proxy_defaults() {
     let jobs = claim(&mut client, &json!({"wait_ms": 600_000}));
     let took = begin.elapsed();
     assert_eq!(jobs.len(), 0);
-    assert!((50..=60).contains(&took.as_secs()), "a wait of 600 s was answered after {took:?}");
+    // A proxy between them gives up at 60 s of silence, as most do.
+    assert!((50..60).contains(&took.as_secs()), "a wait of 600 s was answered after {took:?}");
     // The connection is good for the next call.
     create(&mut client, &json!({"task": "t"}));
     assert_eq!(claim(&mut client, &json!({})).len(), 1);

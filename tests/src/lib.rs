@@ -8,6 +8,7 @@
 //! - [`small_disk`]: a file system that a test can fill, for a server to stand on.
 //! - [`wire`]: a blocking HTTP/1.1 client that shows what a convenient one hides: whether a request
 //!   was sent, and whether its answer came back whole.
+//! - [`fake_clock`]: a wall clock that a test moves under a running server.
 //! - [`history`]: the calls of a run, what each asked, when, and what it was told.
 //! - [`checker`]: proves from a history and the final state that the promises were kept.
 //! - [`ids`]: job ids as a client makes them.
@@ -16,6 +17,7 @@
 //! generous enough for a busy machine.
 
 pub mod checker;
+pub mod fake_clock;
 pub mod history;
 pub mod ids;
 pub mod server;

@@ -61,7 +61,9 @@ impl<'c> Tx<'c> {
         let seq: i64 = connection.query_one(used, [], |row| row.get(0))?;
         let stamp: TimeMs =
             connection.query_one(include_str!("sql/stamp.sql"), [], |row| row.get(0))?;
-        clock.raise(stamp);
+        let newest: TimeMs =
+            connection.query_one(include_str!("sql/newest.sql"), [], |row| row.get(0))?;
+        clock.raise(newest);
         let now = clock.now();
         let mut tx = Self {
             counters: Counters::load(connection)?,
