@@ -22,6 +22,8 @@ BEGIN := @scripts/stage begin
 END := @scripts/stage end
 
 BUILD := cargo build --release --locked --quiet -p halyard-server --bin halyard
+# Runs a stage beside a Redis and a PostgreSQL of its own.
+BESIDE := scripts/services run
 END_TO_END := cargo test --locked -p halyard-tests
 
 .PHONY: help build test check demo bench clean python-requirements
@@ -42,6 +44,7 @@ test:
 	$(SETUP) python
 	$(SETUP) curl
 	$(SETUP) faketime
+	$(SETUP) services
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -49,7 +52,7 @@ test:
 	$(STAGE) planted-bugs cargo test --locked -p halyard-store --features planted-bugs --test planted
 	$(STAGE) release $(BUILD)
 	$(STAGE) schemathesis scripts/schemathesis/run
-	$(STAGE) sdk-rust cargo test --locked -p halyard
+	$(STAGE) sdk-rust $(BESIDE) cargo test --locked -p halyard
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cli $(END_TO_END) --test cli
