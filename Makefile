@@ -11,7 +11,7 @@
 # A stage is one line: $(STAGE) name command. It can be run by itself as it stands.
 
 SHELL := /bin/bash
-export PATH := $(PATH):$(HOME)/.cargo/bin
+export PATH := $(CURDIR)/.tools/node/node_modules/.bin:$(PATH):$(HOME)/.cargo/bin
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 export STAGES = $(CARGO_TARGET_DIR)/stages/$@
 
@@ -45,6 +45,7 @@ test:
 	$(SETUP) curl
 	$(SETUP) faketime
 	$(SETUP) services
+	$(SETUP) node
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -53,6 +54,8 @@ test:
 	$(STAGE) release $(BUILD)
 	$(STAGE) schemathesis scripts/schemathesis/run
 	$(STAGE) sdk-rust $(BESIDE) cargo test --locked -p halyard
+	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
+	$(STAGE) sdk-node npm --prefix sdk/node test
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cli $(END_TO_END) --test cli
@@ -66,10 +69,12 @@ test:
 check:
 	$(BEGIN)
 	$(SETUP) deny
+	$(SETUP) node
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(STAGE) dependencies scripts/check-dependencies
+	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
 	$(END)
 
 demo: build
@@ -80,7 +85,7 @@ bench: build
 
 clean:
 	cargo clean
-	rm -rf .tools
+	rm -rf .tools sdk/node/dist sdk/node/node_modules
 
 # The compiler of requirements; used by hand only.
 UV := 0.13.9

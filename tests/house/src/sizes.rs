@@ -1,13 +1,17 @@
 //! Lines of a file, lines of a function, columns of a line.
 //!
-//! A function counts from the line of its `fn` to the line of its closing brace. Past a limit a
-//! thought is missing, not a scissor: find the part that has a name of its own.
+//! A function counts from the line of its `fn` to the line of its closing brace; in other languages
+//! than Rust their linters count. Generated files, in a folder `_generated`, are as they are. Past
+//! a limit a thought is missing, not a scissor: find the part that has a name of its own.
 
 use crate::Finding;
 use crate::rust_text::{RustText, is_word_char};
 use crate::tree::{File, Tree};
 
-/// Lines of a Rust file.
+/// The languages of the SDKs, by the extensions of their files.
+const OTHER_LANGUAGES: &[&str] = &["js", "py", "ts"];
+
+/// Lines of a file of code.
 pub const FILE_LINES_MAX: usize = 400;
 /// Lines from `fn` to the closing brace.
 pub const FUNCTION_LINES_MAX: usize = 70;
@@ -16,15 +20,24 @@ pub const LINE_COLUMNS_MAX: usize = 100;
 
 const MEND_FILE: &str = "move what has a name of its own to a file of that name";
 const MEND_FUNCTION: &str = "give a step of it a name and a function";
-const MEND_LINE: &str = "run `cargo fmt`; break a long string or comment by hand";
+const MEND_LINE: &str = "run the formatter; break a long string or comment by hand";
 
-/// Checks every Rust file.
+/// Checks every file of code.
 #[must_use]
 pub fn check(tree: &Tree) -> Vec<Finding> {
-    tree.with_extension("rs").flat_map(check_file).collect()
+    let mut findings: Vec<Finding> = tree.with_extension("rs").flat_map(check_rust).collect();
+    for extension in OTHER_LANGUAGES {
+        let files = tree.with_extension(extension);
+        findings.extend(files.filter(|file| !is_generated(file)).flat_map(check_lines));
+    }
+    findings
 }
 
-fn check_file(file: &File) -> Vec<Finding> {
+fn is_generated(file: &File) -> bool {
+    file.path.split('/').any(|part| part == "_generated")
+}
+
+fn check_lines(file: &File) -> Vec<Finding> {
     let mut findings = Vec::new();
     let lines = file.text.lines().count();
     if lines > FILE_LINES_MAX {
@@ -38,6 +51,11 @@ fn check_file(file: &File) -> Vec<Finding> {
             findings.push(Finding::new(&file.path, number, what, MEND_LINE));
         }
     }
+    findings
+}
+
+fn check_rust(file: &File) -> Vec<Finding> {
+    let mut findings = check_lines(file);
     for function in functions(&RustText::read(&file.text).code) {
         let lines = function.end - function.start + 1;
         if lines > FUNCTION_LINES_MAX {
@@ -115,6 +133,11 @@ mod tests {
         check_rule(check, &[("a.rs", &"x\n".repeat(FILE_LINES_MAX))], &[]);
         check_rule(check, &[("a.rs", &"x\n".repeat(FILE_LINES_MAX + 1))], &["a.rs:0"]);
         check_rule(check, &[("a.sql", &"x\n".repeat(FILE_LINES_MAX + 1))], &[]);
+        let long = "x\n".repeat(FILE_LINES_MAX + 1);
+        for path in ["sdk/a.ts", "sdk/a.js", "sdk/a.py"] {
+            check_rule(check, &[(path, &long)], &[&format!("{path}:0")]);
+        }
+        check_rule(check, &[("sdk/_generated/a.ts", &long)], &[]);
     }
 
     #[test]

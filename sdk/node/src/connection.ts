@@ -1,0 +1,265 @@
+/**
+ * One server and the way to it: addresses, the key, repeats.
+ *
+ * `send` is the only place that sends producers' and operators' calls; a worker's calls go through
+ * `sendOnce` as well, because the worker's loop decides itself when to repeat.
+ */
+
+import { pause } from "./duration.js";
+import {
+  type ApiError,
+  ConnectionError,
+  InvalidValueError,
+  SettingsError,
+  UnexpectedAnswerError,
+} from "./errors.js";
+import { makeId } from "./ids.js";
+import { type Read, readJson } from "./json/read.js";
+import { readProblem } from "./problem.js";
+import { isTemporary, pauseBefore, retryAfterMs } from "./retry.js";
+import {
+  HttpTransport,
+  type Transport,
+  type TransportAnswer,
+  TransportError,
+  type TransportRequest,
+} from "./transport.js";
+import { VERSION } from "./version.js";
+
+/** How a client is set up. */
+export interface Settings {
+  url: URL;
+  apiKey: string | undefined;
+  /** How long one request may take, beside what it waits on purpose. */
+  timeoutMs: number;
+  /** For how long a call is repeated. */
+  retryForMs: number;
+  /** Whether integers beyond 2^53 are bigints. */
+  bigint: boolean;
+  /** The caller's own transport. */
+  transport: Transport | undefined;
+}
+
+/** A request, complete but for the server's address. */
+export interface Call {
+  method: TransportRequest["method"];
+  path: string;
+  body?: string | undefined;
+  /** Made here; all repeats of the request carry it. */
+  idempotencyKey?: string | undefined;
+  /** The server waits for up to this long before it answers. */
+  waitMs?: number;
+  /** Another limit for the time it may take. */
+  timeoutMs?: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** A way to the server. */
+export class Connection {
+  readonly settings: Settings;
+  /** The server's address as it was given, without a slash at its end. */
+  readonly address: string;
+  readonly #transport: Transport;
+  readonly #prefix: string;
+  readonly #origin: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #jsonHeaders: Readonly<Record<string, string>>;
+
+  constructor(settings: Settings) {
+    this.settings = settings;
+    this.#origin = settings.url.origin;
+    this.#prefix = settings.url.pathname.replace(/\/+$/, "");
+    this.address = this.#origin + this.#prefix;
+    this.#transport = settings.transport ?? new HttpTransport(settings.url);
+    this.#headers = headers(settings.apiKey);
+    this.#jsonHeaders = { ...this.#headers, "content-type": "application/json" };
+  }
+
+  get bigint(): boolean {
+    return this.settings.bigint;
+  }
+
+  /** Sends a request, again and again while that may help; an answer that is an error is thrown. */
+  async send(call: Call): Promise<Answer> {
+    const answer = await this.exchange(call);
+    if (!answer.isSuccess) {
+      throw answer.error();
+    }
+    return answer;
+  }
+
+  /**
+   * Sends a request, again and again while that may help; resolves with every complete answer,
+   * whatever its status.
+   */
+  async exchange(call: Call): Promise<Answer> {
+    const giveUp = performance.now() + this.settings.retryForMs;
+    for (let repeats = 0; ; repeats += 1) {
+      let answer: Answer | undefined;
+      let failure: unknown;
+      try {
+        answer = await this.sendOnce(call);
+      } catch (error) {
+        failure = error;
+      }
+      if (answer !== undefined && !isTemporary(answer.status)) {
+        answer.repeats = repeats;
+        return answer;
+      }
+      const wait = pauseBefore(repeats + 1, answer?.retryAfterMs, Math.random());
+      if (performance.now() + wait > giveUp) {
+        if (answer === undefined) {
+          throw failure;
+        }
+        answer.repeats = repeats;
+        return answer;
+      }
+      await pause(wait);
+    }
+  }
+
+  /**
+   * Sends a request once; resolves with every complete answer, whatever its status.
+   *
+   * @throws {@link ConnectionError}
+   */
+  async sendOnce(call: Call): Promise<Answer> {
+    const base = call.body === undefined ? this.#headers : this.#jsonHeaders;
+    const key = call.idempotencyKey;
+    const path = this.#prefix + call.path;
+    let answer: TransportAnswer;
+    try {
+      answer = await this.#transport.send({
+        method: call.method,
+        url: this.#origin + path,
+        path,
+        headers: key === undefined ? base : { ...base, "idempotency-key": key },
+        body: call.body,
+        timeoutMs: (call.timeoutMs ?? this.settings.timeoutMs) + (call.waitMs ?? 0),
+        signal: call.signal,
+      });
+    } catch (error) {
+      throw this.#failed(error);
+    }
+    return new Answer(answer, `${call.method} ${this.#origin}${path}`);
+  }
+
+  /** Closes idle connections. */
+  close(): void {
+    this.#transport.close?.();
+  }
+
+  #failed(error: unknown): ConnectionError {
+    const kind = error instanceof TransportError ? error.kind : "broken";
+    const message = {
+      connect: `cannot reach ${this.address}: is \`halyard serve\` running?`,
+      timeout: `no answer from ${this.address} in time`,
+      broken: `the connection to ${this.address} broke before the answer was complete`,
+    }[kind];
+    const cause = error instanceof TransportError ? (error.cause ?? error) : error;
+    return new ConnectionError(message, { cause });
+  }
+}
+
+/** An answer, whatever its status. */
+export class Answer {
+  readonly status: number;
+  readonly text: string;
+  /** How often the request had been sent before. */
+  repeats = 0;
+  readonly #headers: TransportAnswer["headers"];
+  readonly #call: string;
+
+  constructor(answer: TransportAnswer, call: string) {
+    this.status = answer.status;
+    this.text = answer.body;
+    this.#headers = answer.headers;
+    this.#call = call;
+  }
+
+  get isSuccess(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  get retryAfterMs(): number | undefined {
+    return retryAfterMs(this.#header("retry-after"), Date.now());
+  }
+
+  /** The server's clock, to the second. */
+  get date(): Date | undefined {
+    const date = new Date(this.#header("date") ?? Number.NaN);
+    return Number.isNaN(date.getTime()) ? undefined : date;
+  }
+
+  get requestId(): string | undefined {
+    return this.#header("x-request-id");
+  }
+
+  /** The error that this answer is. */
+  error(): ApiError {
+    return readProblem(this.status, this.requestId, this.text);
+  }
+
+  /**
+   * Reads the body.
+   *
+   * @throws {@link UnexpectedAnswerError}
+   */
+  json(bigint: boolean): Read {
+    try {
+      return readJson(this.text, bigint);
+    } catch (error) {
+      throw this.unexpected(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Says that the answer cannot be understood. */
+  unexpected(detail: string): UnexpectedAnswerError {
+    return new UnexpectedAnswerError(this.#call, this.status, detail);
+  }
+
+  #header(name: string): string | undefined {
+    const value = this.#headers[name];
+    return typeof value === "string" ? value : value?.[0];
+  }
+}
+
+/** A path with each part escaped. */
+export function path(...parts: string[]): string {
+  let text = "";
+  for (const part of parts) {
+    // An address has no place for these, whichever way they are escaped.
+    if (typeof part !== "string" || part === "" || part === "." || part === "..") {
+      throw new InvalidValueError("the id or name", "", `\`${part}\` can be none`);
+    }
+    text += `/${encodeURIComponent(part)}`;
+  }
+  return text;
+}
+
+/** A query of those parameters that are there, with its question mark. */
+export function query(parameters: Record<string, string | number | undefined>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) {
+      search.append(name, String(value));
+    }
+  }
+  return search.size === 0 ? "" : `?${search}`;
+}
+
+/** An `Idempotency-Key` for one request, which all its repeats carry. */
+export function once(): string {
+  return makeId("once");
+}
+
+function headers(apiKey: string | undefined): Record<string, string> {
+  const common = { accept: "application/json", "user-agent": `halyard-node/${VERSION}` };
+  if (apiKey === undefined) {
+    return common;
+  }
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new SettingsError("the API key holds characters that no key has");
+  }
+  return { ...common, authorization: `Bearer ${apiKey}` };
+}

@@ -1,0 +1,199 @@
+/** What to create, and the request that it makes. */
+
+import { type Duration, milliseconds } from "../duration.js";
+import { InvalidValueError } from "../errors.js";
+import { makeId } from "../ids.js";
+import { writeJson } from "../json/write.js";
+import { applySchema, type DefinedTask } from "../task.js";
+import { activeTraceparent } from "../trace.js";
+
+/** What a duplicate gets when the key's job has failed. */
+export type IfFailed = "return" | "retry" | "replace";
+
+/** How long a job waits between attempts; what is left out is the server's default. */
+export interface NewBackoff {
+  /** Before the second attempt; 5 s when left out. */
+  initial?: Duration | undefined;
+  /** What each further failure multiplies it by, 1 to 10; 2 when left out. */
+  factor?: number | undefined;
+  /** The most it grows to; 1 h when left out. */
+  max?: Duration | undefined;
+  /** The part of it by which it is spread to both sides, 0 to 1; 0.2 when left out. */
+  jitter?: number | undefined;
+}
+
+/** A job to create. Everything but `task` may be left out. */
+export interface NewJob<Input = unknown> {
+  /** The name of the task, or one that `defineTask` made. */
+  task: string | DefinedTask<Input, unknown>;
+  /** `default` when left out. */
+  queue?: string | undefined;
+  /** Any JSON, up to 1 MiB; `null` when left out. */
+  payload?: NoInfer<Input> | undefined;
+  /** One (task, key) is one job, for as long as the key lives; 1 to 255 characters. */
+  idempotencyKey?: string | undefined;
+  /** How long the key lives after the job ended; the server's setting (30 days) when left out. */
+  idempotencyTtl?: Duration | undefined;
+  /** What a duplicate gets when the key's job has failed; `"return"`, that job, when left out. */
+  ifFailed?: IfFailed | undefined;
+  /** An id made by the caller: `job_` and a UUIDv7 as 26 characters. Made here when left out. */
+  id?: string | undefined;
+  /** When it is due; now when left out. Not with `delay`. */
+  runAt?: Date | string | undefined;
+  /** In how long it is due. Not with `runAt`. */
+  delay?: Duration | undefined;
+  /** −100 to 100, higher first; 0 when left out. */
+  priority?: number | undefined;
+  /** Attempts that a life may use, 1 to 100; 20 when left out. */
+  maxAttempts?: number | undefined;
+  /** Crashes in a row that fail the job, 1 to 100; 5 when left out. */
+  maxCrashes?: number | undefined;
+  /** How long one attempt may take, 100 ms to 24 h; 15 min when left out. */
+  timeout?: Duration | undefined;
+  backoff?: NewBackoff | undefined;
+  /** Up to 10. */
+  tags?: readonly string[] | undefined;
+  /** The W3C trace context; that of the active OpenTelemetry span when left out. */
+  traceparent?: string | undefined;
+}
+
+/** @internal A create, ready to be sent. */
+export interface Item {
+  /** The job as JSON, its id in it. */
+  body: string;
+  /** The id, when this client made it: then a job with it is new. */
+  madeId: string | undefined;
+  /**
+   * Whether it may have an effect twice without an `Idempotency-Key`, and so is not joined with
+   * what others create.
+   */
+  alone: boolean;
+}
+
+/** What an option is on the wire, for those that go there as they are. */
+const PLAIN: Readonly<Record<string, string>> = {
+  queue: "queue",
+  idempotencyKey: "idempotency_key",
+  ifFailed: "if_failed",
+  id: "id",
+  priority: "priority",
+  maxAttempts: "max_attempts",
+  maxCrashes: "max_crashes",
+  tags: "tags",
+  traceparent: "traceparent",
+};
+const DURATIONS: Readonly<Record<string, string>> = {
+  idempotencyTtl: "idempotency_ttl_ms",
+  delay: "delay_ms",
+  timeout: "timeout_ms",
+};
+const BACKOFF_DURATIONS: Readonly<Record<string, string>> = {
+  initial: "initial_ms",
+  max: "max_ms",
+};
+const OTHERS = ["task", "payload", "runAt", "backoff"];
+const KNOWN = [...OTHERS, ...Object.keys(PLAIN), ...Object.keys(DURATIONS)];
+
+/**
+ * @internal The create that `job` is.
+ * @throws {@link InvalidValueError} for a value that JSON cannot carry, and an unknown option.
+ */
+export function itemOf(job: NewJob<unknown>, bigint: boolean): Item {
+  const task = typeof job.task === "object" ? job.task.name : job.task;
+  const madeId = job.id === undefined ? makeId("job") : undefined;
+  let body = `{"task":${text("task", task)}`;
+  if (madeId !== undefined) {
+    body += `,"id":"${madeId}"`;
+  }
+  for (const name in job) {
+    const value = (job as unknown as Record<string, unknown>)[name];
+    if (value !== undefined) {
+      body += option(name, value, bigint);
+    }
+  }
+  if (job.queue === undefined && typeof job.task === "object" && job.task.queue !== undefined) {
+    body += `,"queue":${text("queue", job.task.queue)}`;
+  }
+  const traceparent = job.traceparent === undefined ? activeTraceparent() : undefined;
+  if (traceparent !== undefined) {
+    body += `,"traceparent":"${traceparent}"`;
+  }
+  const alone = job.ifFailed !== undefined && job.ifFailed !== "return";
+  return { body: `${body}}`, madeId, alone };
+}
+
+/**
+ * @internal Waits for the schema of the job's task, if it has one.
+ * @throws {@link InvalidValueError} when the payload does not fit.
+ */
+export function checkPayload(job: NewJob<unknown>): unknown {
+  const schema = typeof job.task === "object" ? job.task.schema : undefined;
+  return schema === undefined ? undefined : applySchema(schema, job.payload);
+}
+
+/** An option as a member of the job's JSON, with its comma. */
+function option(name: string, value: unknown, bigint: boolean): string {
+  switch (name) {
+    case "task":
+      return "";
+    case "payload":
+      return `,"payload":${writeJson("payload", value, bigint)}`;
+    case "runAt":
+      return `,"run_at":${text("runAt", value instanceof Date ? iso(value) : value)}`;
+    case "backoff":
+      return `,"backoff":${backoff(value as NewBackoff)}`;
+  }
+  const plain = PLAIN[name];
+  if (plain !== undefined) {
+    return `,"${plain}":${text(name, value)}`;
+  }
+  const duration = DURATIONS[name];
+  if (duration !== undefined) {
+    return `,"${duration}":${milliseconds(value as Duration, name)}`;
+  }
+  throw unknownOption(name, KNOWN);
+}
+
+function backoff(value: NewBackoff): string {
+  const members: string[] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const duration = BACKOFF_DURATIONS[name];
+    if (member === undefined) {
+      continue;
+    }
+    if (duration !== undefined) {
+      members.push(`"${duration}":${milliseconds(member as Duration, `backoff.${name}`)}`);
+    } else if (name === "factor" || name === "jitter") {
+      members.push(`"${name}":${text(`backoff.${name}`, member)}`);
+    } else {
+      throw unknownOption(`backoff.${name}`, ["initial", "factor", "max", "jitter"]);
+    }
+  }
+  return `{${members.join(",")}}`;
+}
+
+/** The value of an option as JSON. */
+function text(name: string, value: unknown): string {
+  return typeof value === "string"
+    ? JSON.stringify(value)
+    : (writeJson(name, value, false) as string);
+}
+
+function iso(date: Date): string {
+  if (Number.isNaN(date.getTime())) {
+    throw new InvalidValueError("runAt", "", "the date is invalid");
+  }
+  return date.toISOString();
+}
+
+/** What is not known would be ignored in silence, and a key with it. */
+function unknownOption(name: string, known: readonly string[]): InvalidValueError {
+  const plain = (text: string) => text.toLowerCase().replace(/_|ms$/g, "");
+  const own = name.slice(name.indexOf(".") + 1);
+  const meant = known.find((other) => plain(other) === plain(own));
+  return new InvalidValueError(
+    "the job",
+    name,
+    meant === undefined ? "there is no such option" : `the option is called \`${meant}\``,
+  );
+}

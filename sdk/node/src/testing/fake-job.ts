@@ -1,0 +1,123 @@
+/** Jobs without a server. */
+
+import { type AbortReason, CheckpointConflictError } from "../errors.js";
+import { makeId } from "../ids.js";
+import { Job, type JobSource, type Keeper } from "../job.js";
+import { readExact } from "../json/read.js";
+import { writeJson } from "../json/write.js";
+
+/** How long an attempt of a fake job may take. */
+const TIMEOUT_MS = 900_000;
+
+/** What a fake job is like; everything may be left out. */
+export interface FakeJobOptions<Payload> {
+  /** Of any form; made when left out. */
+  id?: string | undefined;
+  /** `test` when left out. */
+  task?: string | undefined;
+  /** `default` when left out. */
+  queue?: string | undefined;
+  /** Any JSON; `null` when left out. The handler gets a copy, as it would from a server. */
+  payload?: Payload | undefined;
+  /** 1 when left out. */
+  attempt?: number | undefined;
+  /** 20 when left out. */
+  maxAttempts?: number | undefined;
+  idempotencyKey?: string | undefined;
+  tags?: readonly string[] | undefined;
+  traceparent?: string | undefined;
+  /** Checkpoints that earlier attempts have written: their names, or names and values. */
+  checkpoints?: readonly string[] | Readonly<Record<string, unknown>> | undefined;
+  /** Whether integers beyond 2^53 are bigints, as with a client made with `{ bigint: true }`. */
+  bigint?: boolean | undefined;
+}
+
+/**
+ * A job that no server knows. Its checkpoints grow as its handler writes them; calling a handler
+ * with it again is another run of the same start.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: a payload is any JSON unless the test says more
+export class FakeJob<Payload = any> extends Job<Payload> {
+  readonly #bigint: boolean;
+
+  /** @internal */
+  constructor(source: JobSource, bigint: boolean) {
+    super(source, { keeper: MEMORY, bigint, unsafe: false });
+    this.#bigint = bigint;
+  }
+
+  /** The next attempt of this job, with a copy of the checkpoints so far. */
+  nextAttempt(): FakeJob<Payload> {
+    const { source } = this;
+    const { attempt, starts } = source;
+    const next = { attempt: attempt + 1, starts: starts + 1, checkpoints: this.stored };
+    return new FakeJob({ ...structuredClone(source), ...next }, this.#bigint);
+  }
+
+  /** The same job as it was before its first attempt, without checkpoints. */
+  fresh(): FakeJob<Payload> {
+    const first = { attempt: 1, starts: 1, checkpoints: [] };
+    return new FakeJob({ ...structuredClone(this.source), ...first }, this.#bigint);
+  }
+
+  /** Tells the handler to stop, as a worker would. */
+  override abort(reason: AbortReason): void {
+    super.abort(reason);
+  }
+}
+
+/**
+ * A job to call a handler with.
+ *
+ * @throws InvalidValueError for a payload that is no JSON.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: a payload is any JSON unless the test says more
+export function fakeJob<Payload = any>(options: FakeJobOptions<Payload> = {}): FakeJob<Payload> {
+  const { checkpoints = [], bigint = false } = options;
+  const now = Date.now();
+  // What a handler gets has been JSON on its way.
+  const payload = writeJson("payload", options.payload, bigint) ?? "null";
+  const source: JobSource = {
+    id: options.id ?? makeId("job"),
+    task: options.task ?? "test",
+    queue: options.queue ?? "default",
+    payload: readExact("payload", payload, bigint),
+    attempt: options.attempt ?? 1,
+    max_attempts: options.maxAttempts ?? 20,
+    life: 1,
+    starts: options.attempt ?? 1,
+    idempotency_key: options.idempotencyKey ?? null,
+    tags: [...(options.tags ?? [])],
+    traceparent: options.traceparent ?? null,
+    created_at: new Date(now).toISOString(),
+    checkpoints: Array.isArray(checkpoints)
+      ? checkpoints.map((name: string) => ({ name, value: null }))
+      : Object.entries(checkpoints).map(([name, value]) => ({ name, value })),
+    lease: { deadline: new Date(now + TIMEOUT_MS).toISOString() },
+  };
+  return new FakeJob<Payload>(source, bigint);
+}
+
+/** Keeps checkpoints where the job itself does, by the server's rule: the first write wins. */
+const MEMORY: Keeper = {
+  async write(job: Job, name: string, value: string | undefined): Promise<void> {
+    const first = job.stored.find((point) => point.name === name);
+    if (first === undefined || sameJson(first.value, JSON.parse(value ?? "null"))) {
+      return;
+    }
+    const detail = `checkpoint \`${name}\` was written before with another value`;
+    const refusal = { status: 409, code: "checkpoint_conflict", detail, requestId: "" };
+    throw new CheckpointConflictError(refusal, name, first.value);
+  },
+};
+
+/** Whether two values are the same JSON: members in any order. */
+function sameJson(left: unknown, right: unknown): boolean {
+  const sorted = (_name: string, value: unknown) =>
+    typeof value === "bigint"
+      ? Number(value)
+      : typeof value === "object" && value !== null && !Array.isArray(value)
+        ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : value;
+  return JSON.stringify(left, sorted) === JSON.stringify(right, sorted);
+}

@@ -1,0 +1,370 @@
+/** Does what the {@link Board} says: sends its calls, runs handlers, and tells it what came. */
+
+import type { Answer, Call, Connection } from "../connection.js";
+import { path } from "../connection.js";
+import { TIMER_MAX_MS } from "../duration.js";
+import { type AbortReason, HalyardError, LeaseLostError, WorkerStoppedError } from "../errors.js";
+import { Job, type Keeper } from "../job.js";
+import { isTemporary, pauseBefore } from "../retry.js";
+import { applySchema, type StandardSchema } from "../task.js";
+import { troubleError } from "./beater.js";
+import { Board, type Desk, type Pace } from "./board.js";
+import type { ClaimCall, Trouble } from "./claiming.js";
+import { Heartbeats } from "./heartbeats.js";
+import type { ClaimedJob, Held } from "./held.js";
+import type { Hooks } from "./hooks.js";
+import { monotonic } from "./lease-table.js";
+import type { Result } from "./reports.js";
+import type { Retryable } from "./retryable.js";
+import { judge, judgeResult } from "./verdict.js";
+
+/** A handler as it was given to the worker. */
+export interface Registered {
+  // biome-ignore lint/suspicious/noExplicitAny: the worker does not know the types of its tasks
+  handler: (job: Job<any>) => unknown;
+  schema: StandardSchema<unknown, unknown> | undefined;
+}
+
+/** What does not change while a worker runs. */
+export interface Plan {
+  /** The id under which the server knows the worker. */
+  id: string;
+  /** It as JSON. */
+  identity: string;
+  queues: readonly string[];
+  handlers: ReadonlyMap<string, Registered>;
+  retryable: Retryable;
+  hooks: Hooks;
+  pace: Pace;
+}
+
+/** A worker at work, from its start to its end. */
+export class AtWork implements Desk {
+  readonly #connection: Connection;
+  readonly #plan: Plan;
+  readonly #board: Board;
+  readonly #heartbeats: Heartbeats;
+  readonly #hangUp = new AbortController();
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>;
+  #end: () => void = () => {};
+  /** It alone keeps the process alive while every handler waits for something that does not. */
+  readonly #alive = setInterval(() => {}, TIMER_MAX_MS);
+  #alarm: NodeJS.Timeout | undefined;
+  #alarmAt = Number.POSITIVE_INFINITY;
+  #pollAsked = false;
+
+  constructor(connection: Connection, plan: Plan) {
+    this.#connection = connection;
+    this.#plan = plan;
+    this.#board = new Board(this, plan.pace, plan.id, monotonic());
+    const { identity, pace } = plan;
+    this.#heartbeats = new Heartbeats(
+      connection,
+      this.#board.table,
+      { identity, leaseMs: pace.leaseMs },
+      {
+        look: () => {
+          this.#board.passTime(monotonic());
+          this.#askPoll();
+        },
+        trouble: (trouble) => this.trouble(troubleError(trouble)),
+        drained: () => {
+          this.#board.drained();
+          this.#askPoll();
+        },
+      },
+    );
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    this.#heartbeats.start();
+    this.#askPoll();
+  }
+
+  /** Stops claiming and ends when what runs has ended, or its time is up. */
+  stop(): void {
+    this.#board.stop(monotonic());
+    this.#askPoll();
+  }
+
+  get isStopping(): boolean {
+    return this.#board.isStopping;
+  }
+
+  /** Lets the board act once what has come in this turn of the event loop is known. */
+  #askPoll(): void {
+    if (!this.#pollAsked) {
+      this.#pollAsked = true;
+      setImmediate(this.#poll);
+    }
+  }
+
+  readonly #poll = (): void => {
+    this.#pollAsked = false;
+    const now = monotonic();
+    this.#board.poll(now);
+    if (this.#board.isDone) {
+      this.#finish();
+      return;
+    }
+    const wake = this.#board.wakeAt();
+    // One timer for everything. Rung too early it is set anew; only what is due sooner moves it.
+    if (wake < this.#alarmAt) {
+      clearTimeout(this.#alarm);
+      this.#alarmAt = wake;
+      this.#alarm = setTimeout(this.#ring, Math.min(Math.max(wake - now, 1), TIMER_MAX_MS));
+    }
+  };
+
+  readonly #ring = (): void => {
+    this.#alarmAt = Number.POSITIVE_INFINITY;
+    this.#poll();
+  };
+
+  #finish(): void {
+    clearTimeout(this.#alarm);
+    clearInterval(this.#alive);
+    this.#heartbeats.end();
+    this.#end();
+  }
+
+  claim(call: ClaimCall): void {
+    const { identity, queues, handlers, pace } = this.#plan;
+    const body = JSON.stringify({
+      queues,
+      tasks: [...handlers.keys()],
+      max: call.max,
+      wait_ms: call.waitMs,
+      lease_ms: pace.leaseMs,
+      claim_id: call.claimId,
+      repeat: call.repeat ? true : undefined,
+    });
+    const sent = monotonic();
+    const request: Call = {
+      method: "POST",
+      path: "/v1/jobs/claim",
+      body: `{"worker":${identity},${body.slice(1)}`,
+      waitMs: call.waitMs,
+      signal: call.waitMs > 0 ? this.#hangUp.signal : undefined,
+    };
+    void this.#exchange(
+      request,
+      (answer) => {
+        const { value, unsafe } = answer.json(this.#connection.bigint);
+        const jobs = listOf<ClaimedJob>(answer, value, "jobs");
+        return () => this.#board.claimed(monotonic(), call.number, sent, jobs, unsafe);
+      },
+      (trouble) => this.#board.claimFailed(monotonic(), call.number, trouble, Math.random()),
+    );
+  }
+
+  cancelClaim(): void {
+    this.#hangUp.abort(new WorkerStoppedError());
+  }
+
+  report(body: string): void {
+    void this.#exchange(
+      { method: "POST", path: "/v1/jobs/finish", body },
+      (answer) => {
+        const results = listOf<Result>(answer, answer.json(false).value, "results");
+        return () => this.#board.reported(monotonic(), results);
+      },
+      (trouble) => this.#board.reportFailed(monotonic(), trouble, Math.random()),
+    );
+  }
+
+  drain(): void {
+    this.#heartbeats.drain();
+  }
+
+  abort(held: Held, reason: AbortReason): void {
+    held.job?.abort(reason);
+    this.#askPoll();
+  }
+
+  lost(held: Held, reason: AbortReason): void {
+    const { id, task } = held;
+    this.#plan.hooks.tell("lost", { id, task, reason: reason as "lease_lost" | "timed_out" });
+  }
+
+  idle(): void {
+    this.#plan.hooks.tell("idle", undefined);
+  }
+
+  trouble(error: Error): void {
+    this.#plan.hooks.tell("error", error);
+  }
+
+  begin(held: Held, source: ClaimedJob, unsafe: boolean): void {
+    const registered = this.#plan.handlers.get(source.task);
+    const job = new Job(source, {
+      keeper: new ServerKeeper(this.#connection, this.#board, held, () => this.#askPoll()),
+      bigint: this.#connection.bigint,
+      unsafe,
+    });
+    held.job = job;
+    let returned: unknown;
+    try {
+      if (registered === undefined) {
+        throw new HalyardError(`this worker has no task \`${source.task}\``);
+      }
+      returned = run(registered, job);
+    } catch (error) {
+      this.#failed(held, error);
+      return;
+    }
+    if (isThenable(returned)) {
+      returned.then(
+        (value) => this.#completed(held, value),
+        (error) => this.#failed(held, error),
+      );
+    } else {
+      this.#completed(held, returned);
+    }
+  }
+
+  #completed(held: Held, value: unknown): void {
+    this.#board.ended(monotonic(), held, judgeResult(value, this.#connection.bigint));
+    this.#askPoll();
+  }
+
+  #failed(held: Held, error: unknown): void {
+    this.#board.ended(monotonic(), held, judge(error, this.#plan.retryable));
+    this.#askPoll();
+  }
+
+  /** Sends a request once. What an answer means is worked out before any of it is acted on. */
+  async #exchange(
+    call: Call,
+    read: (answer: Answer) => () => void,
+    fail: (trouble: Trouble) => void,
+  ): Promise<void> {
+    let act: () => void;
+    try {
+      const answer = await this.#connection.sendOnce(call);
+      act = answer.isSuccess ? read(answer) : () => fail(refused(answer));
+    } catch (error) {
+      // Without an answer, or with one that is not the server's, which may pass.
+      const trouble = { error: error as Error, temporary: true };
+      act = () => fail(trouble);
+    }
+    act();
+    this.#askPoll();
+  }
+}
+
+function run(registered: Registered, job: Job): unknown {
+  const { schema, handler } = registered;
+  if (schema === undefined) {
+    return handler(job);
+  }
+  const payload = applySchema(schema, job.payload);
+  if (payload instanceof Promise) {
+    return payload.then((value) => {
+      job.setPayload(value);
+      return handler(job);
+    });
+  }
+  job.setPayload(payload);
+  return handler(job);
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as { then?: unknown }).then === "function"
+  );
+}
+
+function refused(answer: Answer): Trouble {
+  const { retryAfterMs } = answer;
+  return { error: answer.error(), temporary: isTemporary(answer.status), retryAfterMs };
+}
+
+function listOf<T>(answer: Answer, value: unknown, member: string): readonly T[] {
+  const list = (value as Record<string, unknown> | null)?.[member];
+  if (!Array.isArray(list)) {
+    throw answer.unexpected(`a list \`${member}\` was expected`);
+  }
+  return list;
+}
+
+/** Writes the checkpoints of one start, again and again until the server has taken them or not. */
+class ServerKeeper implements Keeper {
+  readonly #connection: Connection;
+  readonly #board: Board;
+  readonly #held: Held;
+  readonly #changed: () => void;
+
+  constructor(connection: Connection, board: Board, held: Held, changed: () => void) {
+    this.#connection = connection;
+    this.#board = board;
+    this.#held = held;
+    this.#changed = changed;
+  }
+
+  async write(job: Job, name: string, value: string | undefined): Promise<void> {
+    const { id, token } = this.#held;
+    const own = value === undefined ? "" : `,"value":${value}`;
+    const call: Call = {
+      method: "POST",
+      path: `/v1/jobs${path(id)}/checkpoints`,
+      body: `{"token":${JSON.stringify(token)},"name":${JSON.stringify(name)}${own}}`,
+    };
+    let callOff = () => {};
+    const aborted = new Promise<never>((_, reject) => {
+      callOff = job.onAbort(reject);
+    });
+    try {
+      this.#read(await Promise.race([this.#send(call, job), aborted]));
+    } finally {
+      callOff();
+    }
+  }
+
+  async #send(call: Call, job: Job): Promise<Answer> {
+    for (let repeats = 1; ; repeats += 1) {
+      let asked: number | undefined;
+      try {
+        const answer = await this.#connection.sendOnce(call);
+        if (!isTemporary(answer.status)) {
+          return answer;
+        }
+        asked = answer.retryAfterMs;
+      } catch (error) {
+        if (job.abortedBy !== undefined) {
+          throw error;
+        }
+      }
+      const wait = pauseBefore(repeats, asked, Math.random());
+      await new Promise((resolve) => {
+        setTimeout(resolve, Math.min(wait, TIMER_MAX_MS)).unref();
+      });
+      if (job.abortedBy !== undefined) {
+        throw job.abortedBy;
+      }
+    }
+  }
+
+  #read(answer: Answer): void {
+    if (!answer.isSuccess) {
+      const error = answer.error();
+      if (error.code === "lease_lost") {
+        this.#tell("lease_lost");
+        throw this.#held.job?.abortedBy ?? new LeaseLostError();
+      }
+      throw error;
+    }
+    const written = answer.json(false).value as { cancel_requested?: boolean } | null;
+    if (written?.cancel_requested) {
+      this.#tell("cancelled");
+    }
+  }
+
+  #tell(reason: AbortReason): void {
+    this.#board.told(monotonic(), this.#held, reason);
+    this.#changed();
+  }
+}

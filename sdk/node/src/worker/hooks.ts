@@ -1,0 +1,64 @@
+/** What a worker tells its program beside the jobs themselves. */
+
+/** A start that the worker does not hold any more; what its handler returns is thrown away. */
+export interface LostJob {
+  readonly id: string;
+  readonly task: string;
+  /** Its lease was lost, or a report came too late; or the job's `timeout` has passed. */
+  readonly reason: "lease_lost" | "timed_out";
+}
+
+/** What is told, and with what. */
+export interface HookArguments {
+  /** The worker's own calls begin to fail. */
+  error: Error;
+  /** A lease or a deadline has passed under a handler. */
+  lost: LostJob;
+  /** There has been nothing to do for a quarter of a second; told once each time. */
+  idle: undefined;
+}
+
+export type HookName = keyof HookArguments;
+
+/** What is called; what it returns is not waited for. */
+export type Hook<Name extends HookName> = (about: HookArguments[Name]) => unknown;
+
+/** The hooks of one worker. */
+export class Hooks {
+  readonly #hooks: { [Name in HookName]: Set<Hook<Name>> } = {
+    error: new Set(),
+    lost: new Set(),
+    idle: new Set(),
+  };
+
+  add<Name extends HookName>(name: Name, hook: Hook<Name>): void {
+    this.#hooks[name].add(hook);
+  }
+
+  remove<Name extends HookName>(name: Name, hook: Hook<Name>): void {
+    this.#hooks[name].delete(hook);
+  }
+
+  /** Calls the hooks. One that throws does not take the worker with it. */
+  tell<Name extends HookName>(name: Name, about: HookArguments[Name]): void {
+    const hooks = this.#hooks[name];
+    if (name === "error" && hooks.size === 0) {
+      // A worker that cannot work must not be silent.
+      console.warn(`halyard: ${(about as Error).message}`);
+    }
+    for (const hook of hooks) {
+      try {
+        const returned = hook(about);
+        if (returned instanceof Promise) {
+          returned.catch(complain);
+        }
+      } catch (error) {
+        complain(error);
+      }
+    }
+  }
+}
+
+function complain(error: unknown): void {
+  console.error("halyard: a hook of the worker failed:", error);
+}

@@ -1,0 +1,156 @@
+/**
+ * What is still to be reported: everything that has gathered goes with the next request, again and
+ * again until there is a final answer. Pure.
+ */
+
+import { pauseBefore } from "../retry.js";
+import type { Trouble } from "./claiming.js";
+import type { Held } from "./held.js";
+import type { Failure } from "./verdict.js";
+
+/** Reports in one request. */
+const REPORTS_MAX = 1_000;
+/** Characters of one request; with three bytes each they stay within what the server takes. */
+const CHARS_MAX = 5 * 1024 * 1024;
+/** The pause after a request that was refused for a reason that is not in the reports. */
+const PAUSE_REFUSED_MS = 1_000;
+
+/** What is reported about a start. */
+export interface Report {
+  readonly outcome: "completed" | "failed" | "released" | "snoozed" | "cancelled";
+  /** It as JSON. */
+  readonly text: string;
+  readonly failure?: Failure | undefined;
+}
+
+/** How one report was taken. */
+export interface Result {
+  readonly status: "ok" | "lease_lost" | "conflict" | "not_found";
+}
+
+interface Pending {
+  readonly held: Held;
+  report: Report;
+  /** It was in a request that was refused as a whole, so it is sent alone. */
+  alone: boolean;
+  /** Its text was taken out, because it was refused alone. */
+  reduced: boolean;
+}
+
+/** What a failed request leads to. */
+export interface Refused {
+  /** Starts whose report cannot be brought into any form that is taken. */
+  dropped: Held[];
+  /** Whether to tell of it. */
+  tell: boolean;
+}
+
+export class Reports {
+  #waiting: Pending[] = [];
+  #underWay: Pending[] = [];
+  #failures = 0;
+  #notBefore = 0;
+
+  push(held: Held, report: Report): void {
+    this.#waiting.push({ held, report, alone: false, reduced: false });
+  }
+
+  /** The body of the request to send now. */
+  next(now: number): string | undefined {
+    if (this.#underWay.length > 0 || this.#waiting.length === 0 || now < this.#notBefore) {
+      return undefined;
+    }
+    let body = '{"outcomes":[';
+    let count = 0;
+    for (const pending of this.#waiting) {
+      const { text } = pending.report;
+      const fits = count < REPORTS_MAX && body.length + text.length <= CHARS_MAX && !pending.alone;
+      if (count > 0 && !fits) {
+        break;
+      }
+      body += count === 0 ? text : `,${text}`;
+      count += 1;
+      if (pending.alone) {
+        break;
+      }
+    }
+    const all = this.#waiting;
+    this.#underWay = count === all.length ? all : all.slice(0, count);
+    this.#waiting = count === all.length ? [] : all.slice(count);
+    return `${body}]}`;
+  }
+
+  /**
+   * Takes in the results, which are in the order of the request, whatever they say: they are final.
+   * What got no result goes again.
+   */
+  answered(now: number, results: readonly Result[], take: (held: Held, ok: boolean) => void): void {
+    this.#failures = 0;
+    const reported = this.#underWay;
+    this.#underWay = [];
+    for (let n = 0; n < reported.length && n < results.length; n += 1) {
+      take((reported[n] as Pending).held, results[n]?.status === "ok");
+    }
+    if (reported.length > results.length) {
+      this.#waiting = [...reported.slice(results.length), ...this.#waiting];
+      this.#notBefore = now + PAUSE_REFUSED_MS;
+    }
+  }
+
+  /** Takes in a failure of the whole request. */
+  failed(now: number, trouble: Trouble, chance: number): Refused {
+    this.#failures += 1;
+    const tell = this.#failures === 1;
+    const failed = this.#underWay;
+    this.#underWay = [];
+    const status = (trouble.error as { status?: number }).status ?? 0;
+    if (!trouble.temporary && (status === 400 || status === 413)) {
+      const [only] = failed;
+      const lone = failed.length === 1 && only !== undefined;
+      if (lone && only.reduced) {
+        return { dropped: [only.held], tell };
+      }
+      for (const pending of failed) {
+        pending.alone = true;
+      }
+      if (lone) {
+        reduce(only, trouble.error.message);
+      }
+      this.#waiting = [...failed, ...this.#waiting];
+      return { dropped: [], tell };
+    }
+    this.#waiting = [...failed, ...this.#waiting];
+    const pause = pauseBefore(this.#failures, trouble.retryAfterMs, chance);
+    this.#notBefore = now + (trouble.temporary ? pause : Math.max(pause, PAUSE_REFUSED_MS));
+    return { dropped: [], tell };
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0 && this.#underWay.length === 0;
+  }
+
+  wakeAt(): number {
+    const waits = this.#waiting.length > 0 && this.#underWay.length === 0;
+    return waits ? this.#notBefore : Number.POSITIVE_INFINITY;
+  }
+}
+
+/**
+ * Takes out what the server may have refused: a result makes the job fail, an error keeps only its
+ * class.
+ */
+function reduce(pending: Pending, why: string): void {
+  pending.reduced = true;
+  const { held, report } = pending;
+  const text = (type: string) => ({
+    type,
+    message: `the server refused the report: ${why}`,
+    stack: undefined,
+  });
+  if (report.outcome === "completed") {
+    const error = text("InvalidResult");
+    pending.report = held.failed({ error, retryable: false, retryAfterMs: undefined });
+  } else if (report.failure !== undefined) {
+    pending.report = held.failed({ ...report.failure, error: text("Error") });
+  }
+}

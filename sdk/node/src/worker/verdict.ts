@@ -1,0 +1,161 @@
+/** From what a handler did to what is reported about it. Pure. */
+
+import { InvalidValueError } from "../errors.js";
+import {
+  AlreadyInProgressError,
+  NonRetryableError,
+  OutcomeUnknownError,
+  RetryAfterError,
+  SnoozeError,
+} from "../failure.js";
+import { writeJson } from "../json/write.js";
+import { askedRetryAfter, chain, member, type Retryable, retryable } from "./retryable.js";
+
+/** Bytes of a message and of a stack that are sent; the server keeps no more. */
+const MESSAGE_BYTES_MAX = 8 * 1024;
+const STACK_BYTES_MAX = 32 * 1024;
+/** Characters of a result that are sent, to let the server judge it by its own limit. */
+const RESULT_CHARS_MAX = 4 * 1024 * 1024;
+/** A job is put off for no longer than this while another attempt is at it. */
+const IN_PROGRESS_MAX_MS = 60_000;
+/** What the server takes for a snooze. */
+const SNOOZE_MIN_MS = 1_000;
+const SNOOZE_MAX_MS = 30 * 86_400_000;
+
+/** How a handler ended. */
+export type Ending =
+  | { readonly kind: "completed"; readonly result: string | undefined }
+  | ({ readonly kind: "failed" } & Failure)
+  | { readonly kind: "snoozed"; readonly delayMs: number }
+  | { readonly kind: "dropped" };
+
+/** How a handler failed. */
+export interface Failure {
+  readonly error: FailureText;
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** What is told of an error. */
+export interface FailureText {
+  readonly type: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+}
+
+/** The ending that a returned value is; one that is no JSON, or far too large, is a failure. */
+export function judgeResult(value: unknown, bigint: boolean): Ending {
+  let message: string;
+  try {
+    const result = writeJson("result", value, bigint);
+    if (result === undefined || result.length <= RESULT_CHARS_MAX) {
+      return { kind: "completed", result };
+    }
+    message = `the result has ${result.length} characters`;
+  } catch (error) {
+    message = messageOf(error);
+  }
+  const error = {
+    type: "InvalidResult",
+    message: cut(message, MESSAGE_BYTES_MAX),
+    stack: undefined,
+  };
+  return { kind: "failed", error, retryable: false, retryAfterMs: undefined };
+}
+
+/** The ending that a thrown value is. */
+export function judge(error: unknown, decide: Retryable): Ending {
+  const links = [...chain(error)];
+  for (const link of links) {
+    if (link instanceof SnoozeError) {
+      return snoozed(link.delay);
+    }
+    if (link instanceof AlreadyInProgressError) {
+      return snoozed(Math.min(link.delay, IN_PROGRESS_MAX_MS));
+    }
+  }
+  const has = (kind: new (...of: never[]) => Error) => links.some((link) => link instanceof kind);
+  const useless = has(NonRetryableError) || has(InvalidValueError);
+  const asked = links.find((link) => link instanceof RetryAfterError)?.delay;
+  const wished = asked !== undefined || has(OutcomeUnknownError);
+  return {
+    kind: "failed",
+    error: textOf(error, links),
+    retryable: !useless && (wished || decides(decide, error)),
+    retryAfterMs: useless ? undefined : (asked ?? askedRetryAfter(error, Date.now())),
+  };
+}
+
+/** A rule of the program's that fails itself is none. */
+function decides(decide: Retryable, error: unknown): boolean {
+  try {
+    return Boolean(decide(error));
+  } catch {
+    return retryable(error);
+  }
+}
+
+function snoozed(delayMs: number): Ending {
+  const within = Math.min(Math.max(Math.round(delayMs), SNOOZE_MIN_MS), SNOOZE_MAX_MS);
+  return { kind: "snoozed", delayMs: within };
+}
+
+function textOf(error: unknown, links: readonly unknown[]): FailureText {
+  const name = member(error, "name");
+  const own = member(member(error, "constructor"), "name");
+  const type = [name, own, typeof error].find((text) => typeof text === "string" && text !== "");
+  let stack = stackOf(error);
+  let last = messageOf(error);
+  const message = last;
+  for (const link of links.slice(1)) {
+    const cause = messageOf(link);
+    // An error that only wraps another says the same twice.
+    if (cause !== last && stack.length < STACK_BYTES_MAX) {
+      const told = cut(stackOf(link) || cause, STACK_BYTES_MAX);
+      stack += `${stack === "" ? "" : "\n"}caused by: ${told}`;
+    }
+    last = cause;
+  }
+  return {
+    type: cut(String(type ?? "Error"), 256),
+    message: cut(message, MESSAGE_BYTES_MAX),
+    stack: stack === "" ? undefined : cut(stack, STACK_BYTES_MAX),
+  };
+}
+
+function stackOf(error: unknown): string {
+  const stack = member(error, "stack");
+  return typeof stack === "string" ? cut(stack, STACK_BYTES_MAX) : "";
+}
+
+/** What there is to say about anything that was thrown. */
+function messageOf(error: unknown): string {
+  const message = member(error, "message");
+  if (typeof message === "string") {
+    return message;
+  }
+  try {
+    return typeof error === "object" && error !== null && !(error instanceof Error)
+      ? `the handler threw ${JSON.stringify(error)}`
+      : String(error);
+  } catch {
+    return "the handler threw something that cannot be shown";
+  }
+}
+
+/** No more than so many bytes of UTF-8, no half of a character, and no lone surrogates. */
+function cut(text: string, bytesMax: number): string {
+  // One character takes at least one byte.
+  const start = wellFormed(text.slice(0, bytesMax));
+  if (Buffer.byteLength(start) <= bytesMax) {
+    return start;
+  }
+  return Buffer.from(start)
+    .subarray(0, bytesMax)
+    .toString("utf8")
+    .replace(/\ufffd$/, "");
+}
+
+function wellFormed(text: string): string {
+  return (text as string & { toWellFormed(): string }).toWellFormed();
+}

@@ -1,0 +1,78 @@
+/**
+ * The package as it is published: its archive is installed into an empty project, which creates and
+ * works a job; and what publint and "are the types wrong" have to say about it.
+ */
+
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const run = promisify(execFile);
+const here = fileURLToPath(new URL("..", import.meta.url));
+const project = mkdtempSync(join(tmpdir(), "halyard-package-"));
+let archive = "";
+let files: string[] = [];
+
+beforeAll(async () => {
+  const pack = ["pack", "--json", "--pack-destination", project];
+  const { stdout } = await run("npm", pack, { cwd: here });
+  const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+  archive = join(project, packed.filename);
+  files = packed.files.map((file) => file.path);
+});
+
+afterAll(() => rmSync(project, { recursive: true }));
+
+const PROGRAM = `
+import { Halyard, NonRetryableError } from "@halyard/node";
+import { fakeJob, startServer } from "@halyard/node/testing";
+
+const server = await startServer();
+const halyard = new Halyard({ url: server.url });
+const worker = halyard.worker({ queues: ["q"], lease: "5s" });
+worker.task("t", async (job) => {
+  await job.checkpoint("a");
+  // Longer than a second: its lease is renewed by the thread of the package.
+  const until = performance.now() + 2500;
+  while (performance.now() < until);
+  return fakeJob({ id: job.id }).id;
+});
+await worker.start();
+const { id } = await halyard.jobs.create({ task: "t", queue: "q" });
+const job = await halyard.jobs.wait(id);
+await worker.stop();
+console.log(JSON.stringify([job.state, job.result === id, NonRetryableError.name]));
+await server.stop();
+`;
+
+test("an empty project creates and works a job", async () => {
+  writeFileSync(join(project, "package.json"), '{"name":"empty","type":"module"}');
+  writeFileSync(join(project, "program.js"), PROGRAM);
+  const install = ["install", "--offline", "--no-audit", "--no-fund", archive];
+  await run("npm", install, { cwd: project });
+  const { stdout, stderr } = await run(process.execPath, ["program.js"], { cwd: project });
+  expect(JSON.parse(stdout)).toEqual(["completed", true, "NonRetryableError"]);
+  expect(stderr).toBe("");
+});
+
+test("only what a user needs is in the archive", () => {
+  expect(files).toContain("README.md");
+  expect(files).toContain("dist/LICENSE-MIT");
+  expect(files).toContain("dist/worker/heartbeat-thread.js");
+  const others = files.filter((file) => !/^(dist\/|README\.md$|package\.json$)/.test(file));
+  expect(others).toEqual([]);
+  expect(files.filter((file) => !/\.(js|d\.ts|md|json)$|LICENSE-\w+$/.test(file))).toEqual([]);
+});
+
+test("publint and the types' judge have nothing to say", async () => {
+  const bin = join(here, "node_modules", ".bin");
+  const publint = await run(join(bin, "publint"), ["--strict", archive], { cwd: here });
+  expect(publint.stdout).toContain("All good!");
+  // The profile leaves out what cannot be had from a package of ES modules only.
+  const attw = await run(join(bin, "attw"), ["--profile", "esm-only", archive], { cwd: here });
+  expect(attw.stdout).toContain("node16 (from ESM): 🟢");
+});

@@ -1,0 +1,64 @@
+/** Worker processes: `worker-process.js`, started in one of its roles. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { until } from "./work.js";
+
+const PROGRAM = fileURLToPath(new URL("./worker-process.js", import.meta.url));
+
+/** A worker process. */
+export class Process {
+  /** What it has said so far. */
+  readonly said: string[] = [];
+  readonly #child: ChildProcess;
+
+  /** Starts a worker in this role; `go` is the file whose appearance a handler waits for. */
+  constructor(url: string, role: string, go = "") {
+    this.#child = spawn(process.execPath, [PROGRAM, role, url, go], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const lines = createInterface({ input: this.#child.stdout as NodeJS.ReadableStream });
+    lines.on("line", (line) => this.said.push(line));
+  }
+
+  /** Waits until it has said this, `times` times. */
+  async says(words: string, times = 1): Promise<void> {
+    await until(words, () => this.said.filter((said) => said === words).length >= times);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Waits for its end. */
+  ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    return until("the worker process ends", () => {
+      const { exitCode: code, signalCode: signal } = this.#child;
+      return code !== null || signal !== null ? { code, signal } : undefined;
+    });
+  }
+
+  /** Ends it, however it stands. */
+  stop(): void {
+    this.#child.kill("SIGKILL");
+  }
+}
+
+/** Processes that end with the scenario. */
+export async function withProcesses(
+  play: (start: (url: string, role: string, go?: string) => Process) => Promise<void>,
+): Promise<void> {
+  const all: Process[] = [];
+  try {
+    await play((url, role, go) => {
+      const one = new Process(url, role, go);
+      all.push(one);
+      return one;
+    });
+  } finally {
+    for (const one of all) {
+      one.stop();
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// A worker in a process of its own: `node worker-process.js ROLE URL GO`. What it has to say it
+// says on lines of its standard output.
+
+import { existsSync } from "node:fs";
+import { Halyard } from "@halyard/node";
+
+const [, , role, url, go] = process.argv;
+const say = (words) => process.stdout.write(`${words}\n`);
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Waits for something that never comes, in a process that goes on. */
+const forever = () => sleep(2 ** 31 - 1);
+
+async function gone() {
+  while (!existsSync(go)) {
+    await sleep(10);
+  }
+}
+
+const roles = {
+  /** Three parts; its first start does not come to the end of the third one. */
+  async month(job) {
+    say(`saw ${job.checkpoints.join(" ")}`);
+    if (!job.checkpoints.includes("a")) {
+      say("work a");
+      await job.checkpoint("a");
+    }
+    const value = await job.step("b", () => {
+      say("work b");
+      return process.pid;
+    });
+    say("work c");
+    if (job.start === 1) {
+      await forever();
+    }
+    await job.checkpoint("c");
+    return value;
+  },
+
+  async sleeper(job) {
+    say("running");
+    await sleep(job.payload * 1000);
+    return "slept";
+  },
+
+  /** Writes a checkpoint when it is told to go on, which is after its lease. */
+  async late(job) {
+    say("running");
+    await gone();
+    try {
+      await job.checkpoint("late");
+      say("the checkpoint was taken");
+    } catch (error) {
+      say(`${error.name}: ${error.message}`);
+    }
+    if (!job.signal.aborted) {
+      await new Promise((resolve) => job.signal.addEventListener("abort", resolve));
+    }
+    say(`told ${job.signal.reason.reason}`);
+    return "first";
+  },
+
+  /** Ends the process when its payload says so; a neighbour waits for that, once. */
+  async poison(job) {
+    say("running");
+    if (job.payload) {
+      await gone();
+      process.kill(process.pid, "SIGKILL");
+      await forever();
+    }
+    if (job.start === 1) {
+      await forever();
+    }
+    return "unharmed";
+  },
+
+  /** Blocks its thread for as many seconds as its payload says. */
+  blocker(job) {
+    say("running");
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, job.payload * 1000);
+    return "blocked";
+  },
+};
+
+const halyard = new Halyard({ url, retryFor: "30s" });
+const worker = halyard.worker({
+  queues: ["q"],
+  concurrency: role === "late" ? 1 : 10,
+  lease: "5s",
+  shutdownTimeout: "2s",
+});
+worker.task("t", roles[role]);
+await worker.start();

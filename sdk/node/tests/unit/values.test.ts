@@ -1,0 +1,100 @@
+/** Values between JavaScript and JSON, lengths of time, ids. */
+
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Duration, milliseconds } from "../../src/duration.js";
+import { InvalidValueError, SettingsError } from "../../src/errors.js";
+import { makeId } from "../../src/ids.js";
+import { readExact, readJson } from "../../src/json/read.js";
+import { writeJson } from "../../src/json/write.js";
+
+test("what JSON carries is written as JSON.stringify does", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(writeJson("payload", value, false)).toBe(JSON.stringify(value));
+    }),
+  );
+  expect(writeJson("payload", undefined, false)).toBeUndefined();
+  const odd = { at: new Date(0), none: undefined, url: new URL("http://h/"), [Symbol("s")]: 1 };
+  expect(writeJson("payload", odd, false)).toBe(JSON.stringify(odd));
+  expect(writeJson("payload", Object.create(null), false)).toBe("{}");
+});
+
+test("integers of any size come back as they were", () => {
+  const value = fc.letrec((tie) => ({
+    value: fc.oneof(
+      fc.bigInt().map((n) => (n >= -(2n ** 53n) && n <= 2n ** 53n ? n + 2n ** 60n : n)),
+      fc.integer(),
+      fc.string(),
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(fc.string(), tie("value"), { maxKeys: 3, noNullPrototype: true }),
+    ),
+  })).value;
+  fc.assert(
+    fc.property(value, (one) => {
+      const text = writeJson("payload", one, true) as string;
+      expect(readExact("payload", text, true)).toEqual(one);
+    }),
+  );
+});
+
+test("no number is rounded in silence", () => {
+  for (const [text, path, words] of [
+    ["9007199254740993", ".", "9007199254740993 would be rounded"],
+    ['{"a":[0,-18446744073709551616]}', "a[1]", "bigint: true"],
+    ['{"a":{"b":1e400}}', "a.b", "1e400 is beyond what a number holds"],
+  ] as const) {
+    const read = () => readExact("payload", text, false);
+    expect(read).toThrow(InvalidValueError);
+    expect(read).toThrow(words);
+    expect(read).toThrow(`\`${path}\``);
+  }
+  expect(() => readExact("payload", "1e400", true)).toThrow(InvalidValueError);
+  for (const text of ["9007199254740991", "1e300", "0.1", '"9007199254740993"', "-0", "null"]) {
+    expect(readJson(text, false)).toEqual({ value: JSON.parse(text), unsafe: false });
+  }
+  // Texts and names that look like numbers stay what they are.
+  const mixed = '{"n\\"1":"9007199254740993 \\\\","__proto__":9007199254740993}';
+  const read = readExact("payload", mixed, true) as object;
+  expect(Object.entries(read)).toEqual([
+    ['n"1', "9007199254740993 \\"],
+    ["__proto__", 9007199254740993n],
+  ]);
+  expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
+});
+
+test("lengths of time", () => {
+  for (const [duration, ms] of [
+    [0, 0],
+    [1500, 1500],
+    ["250ms", 250],
+    ["1.5s", 1500],
+    ["5m", 300_000],
+    ["2h", 7_200_000],
+    ["30d", 2_592_000_000],
+    [Number.POSITIVE_INFINITY, 3_153_600_000_000],
+  ] as const) {
+    expect(milliseconds(duration as Duration, "delay")).toBe(ms);
+  }
+  for (const odd of [-1, Number.NaN, "5", "five minutes", "", "1e3s", "5 weeks", null, true, {}]) {
+    expect(() => milliseconds(odd as Duration, "delay"), String(odd)).toThrow(SettingsError);
+  }
+});
+
+test("ids rise, and carry the time and the version of a UUIDv7", () => {
+  const before = Date.now();
+  const ids = Array.from({ length: 20_000 }, () => makeId("job"));
+  const after = Date.now();
+  expect(new Set(ids).size).toBe(ids.length);
+  expect([...ids].sort()).toEqual(ids);
+  const digits = "0123456789abcdefghjkmnpqrstvwxyz";
+  for (const id of ids.filter((_, n) => n % 100 === 0)) {
+    expect(id).toMatch(/^job_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+    const number = [...id.slice(4)].reduce((sum, d) => sum * 32n + BigInt(digits.indexOf(d)), 0n);
+    const time = Number(number >> 80n);
+    expect(time).toBeGreaterThanOrEqual(before);
+    // A counter that overflows borrows from the next millisecond.
+    expect(time).toBeLessThanOrEqual(after + 20);
+    expect([(number >> 76n) & 15n, (number >> 62n) & 3n]).toEqual([7n, 2n]);
+  }
+});
