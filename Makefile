@@ -25,6 +25,7 @@ BUILD := cargo build --release --locked --quiet -p halyard-server --bin halyard
 # Runs a stage beside a Redis and a PostgreSQL of its own.
 BESIDE := scripts/services run
 END_TO_END := cargo test --locked -p halyard-tests
+SDK_PYTHON := sdk/python/scripts
 
 .PHONY: help build test check demo bench clean python-requirements
 .NOTPARALLEL:
@@ -42,6 +43,7 @@ test:
 	$(BEGIN)
 	$(SETUP) build
 	$(SETUP) python
+	$(SETUP) sdk-python
 	$(SETUP) curl
 	$(SETUP) faketime
 	$(SETUP) services
@@ -56,6 +58,8 @@ test:
 	$(STAGE) sdk-rust $(BESIDE) cargo test --locked -p halyard
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
 	$(STAGE) sdk-node npm --prefix sdk/node test
+	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
+	$(STAGE) sdk-python $(SDK_PYTHON)/test
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cli $(END_TO_END) --test cli
@@ -70,11 +74,13 @@ check:
 	$(BEGIN)
 	$(SETUP) deny
 	$(SETUP) node
+	$(SETUP) sdk-python
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(STAGE) dependencies scripts/check-dependencies
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
+	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(END)
 
 demo: build
@@ -90,12 +96,14 @@ clean:
 # The compiler of requirements; used by hand only.
 UV := 0.13.9
 
-# Pins the Python tools anew from scripts/python-requirements.in, for every Python from 3.11 on.
+# Pins the Python tools anew from each python-requirements.in, for every Python from 3.11 on.
 python-requirements:
 	$(SETUP) python
 	@.tools/py/bin/pip install --quiet uv==$(UV)
-	@cd scripts && ../.tools/py/bin/uv pip compile --quiet --universal --python-version 3.11 \
-	    --generate-hashes --no-header python-requirements.in \
-	    --output-file python-requirements.txt
-	@sed -i '1i # Made from python-requirements.in by: make python-requirements' \
-	    scripts/python-requirements.txt
+	@for folder in scripts sdk/python; do \
+	    (cd $$folder && $(CURDIR)/.tools/py/bin/uv pip compile --quiet --universal \
+	        --python-version 3.11 --generate-hashes --no-header python-requirements.in \
+	        --output-file python-requirements.txt && \
+	    sed -i '1i # Made from python-requirements.in by: make python-requirements' \
+	        python-requirements.txt) || exit 1; \
+	done

@@ -1,0 +1,74 @@
+"""Makes the blocking half of the client (`_sync`) from the one that is written (`_async`).
+
+    python scripts/make_sync.py          writes the files
+    python scripts/make_sync.py --check  says which are stale, and fails
+
+`port.py` and `joiner.py` are written by hand in both halves: they are where the halves differ.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "halyard"
+BY_HAND = {"port.py", "joiner.py"}
+
+#: Applied in this order.
+REPLACEMENTS = [
+    (r"\basync (def|with|for)\b", r"\1"),
+    (r"\bawait ", ""),
+    (r"\bAwaits `", "Calls `"),
+    (r"\bAwaitable\[T\]", "T"),
+    (r"\bAwaitable, ", ""),
+    (r"\bAsync([A-Z])", r"\1"),
+    (r"\b__aenter__\b", "__enter__"),
+    (r"\b__aexit__\b", "__exit__"),
+    (r"\baclose\b", "close"),
+    (r"\ba coroutine handler gets\b", "a plain handler gets"),
+]
+
+
+def made(name: str, text: str) -> str:
+    """The blocking form of a file."""
+    for pattern, replacement in REPLACEMENTS:
+        text = re.sub(pattern, replacement, text)
+    head = f"# Made from _async/{name} by: python scripts/make_sync.py\n"
+    return formatted(head + text)
+
+
+def formatted(text: str) -> str:
+    """The text as the linter wants it."""
+    ruff = shutil.which("ruff", path=str(Path(sys.executable).parent)) or "ruff"
+    config = str(PACKAGE.parent.parent / "pyproject.toml")
+    for command in (
+        ["check", "--config", config, "--select", "I", "--fix", "--quiet", "-"],
+        ["format", "--config", config, "--quiet", "-"],
+    ):
+        run = [ruff, command[0], *command[1:-1], "--stdin-filename", "made.py", "-"]
+        text = subprocess.run(run, input=text, capture_output=True, text=True, check=True).stdout
+    return text
+
+
+def main() -> int:
+    """Writes or checks the files."""
+    stale = []
+    for source in sorted((PACKAGE / "_async").glob("*.py")):
+        if source.name in BY_HAND:
+            continue
+        target = PACKAGE / "_sync" / source.name
+        text = made(source.name, source.read_text())
+        if "--check" not in sys.argv:
+            target.write_text(text)
+        elif not target.exists() or target.read_text() != text:
+            stale.append(target.name)
+    if stale:
+        print(f"stale: {', '.join(stale)}; make them anew: python scripts/make_sync.py")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+"""The job as its handler sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any, NoReturn, TypeVar
+
+from .. import _json
+from .._checkpoints import Start
+from .._data import Data
+from .._durations import Duration, seconds
+from .._key_for import key_for
+from .._signal import AsyncSignal
+from .._worker.fit import fit_of
+from ..errors import SnoozeError
+from ..records import Checkpoint
+from .record import AsyncRecord
+
+T = TypeVar("T")
+
+
+class AsyncJob:
+    """A job, as a coroutine handler gets it."""
+
+    __slots__ = ("_record", "_start", "checkpoints", "signal")
+
+    def __init__(self, start: Start, signal: AsyncSignal, record: AsyncRecord) -> None:
+        self._start = start
+        self._record = record
+        #: Tells when the handler must stop.
+        self.signal = signal
+        #: The names of all checkpoints so far, in the order first written, of earlier attempts
+        #: too; it grows as soon as `checkpoint` returns.
+        self.checkpoints = start.checkpoints
+
+    @property
+    def id(self) -> str:
+        """Stable over all attempts: the right idempotency key for outside effects."""
+        return self._start.id
+
+    @property
+    def task(self) -> str:
+        """The name of the task."""
+        return self._start.task
+
+    @property
+    def queue(self) -> str:
+        """The queue it was in."""
+        return self._start.queue
+
+    @property
+    def payload(self) -> Any:
+        """The payload, as it was read from JSON."""
+        return self._start.payload
+
+    @property
+    def data(self) -> Data:
+        """The payload's members, plus `jobId` = `id` unless the payload has its own."""
+        return Data(self._start.payload, self._start.id)
+
+    @property
+    def attempt(self) -> int:
+        """The number of this attempt in its life, from 1."""
+        return self._start.attempt
+
+    @property
+    def max_attempts(self) -> int:
+        """How many attempts a life may have."""
+        return self._start.max_attempts
+
+    @property
+    def life(self) -> int:
+        """The number of this life, from 1; a retry by hand opens the next."""
+        return self._start.life
+
+    @property
+    def start(self) -> int:
+        """The number of this start over all lives, from 1."""
+        return self._start.start
+
+    @property
+    def idempotency_key(self) -> str | None:
+        """The key that the job was created under."""
+        return self._start.idempotency_key
+
+    @property
+    def tags(self) -> list[str]:
+        """The names it was tagged with."""
+        return self._start.tags
+
+    @property
+    def traceparent(self) -> str | None:
+        """The W3C trace context of its create."""
+        return self._start.traceparent
+
+    @property
+    def created_at(self) -> datetime:
+        """When it was created."""
+        return self._start.created_at
+
+    @property
+    def deadline(self) -> datetime:
+        """When this attempt ends whatever happens, by the server's clock."""
+        return self._start.deadline
+
+    @property
+    def time_left(self) -> float:
+        """How many seconds this attempt may still take."""
+        return self._start.time_left()
+
+    def key_for(self, name: str) -> str:
+        """The key of one of several outside effects: the same in every attempt."""
+        return key_for(self.id, name)
+
+    def checkpoint_value(self, name: str, default: Any = None, *, into: Any = Any) -> Any:
+        """The value stored with a checkpoint; `default` when there is no such checkpoint.
+
+        `into` is a type to read it into, as the payload of a handler; InvalidValueError names the
+        path that does not fit.
+        """
+        found = self._start.checkpoints.find(name)
+        if found is None:
+            return default
+        fit = fit_of(into, f"checkpoint `{name}`")
+        return found.value if fit is None else fit(found.value)
+
+    async def checkpoint(self, name: str, value: Any = None) -> None:
+        """Writes a checkpoint, with a value up to 256 KiB of JSON, after its part of the work.
+
+        It is durable when this returns.
+
+        Raises JobAbortedError when the handler must not go on, CheckpointConflictError when it
+        stands with another value, InvalidValueError when the value is no JSON, ApiError for a name
+        or a number of them that is refused.
+        """
+        self.signal.check()
+        text = None if value is None else _json.write(f"checkpoint `{name}`", value)
+        written = await self._record.write(self._start, self.signal, name, text)
+        self._start.checkpoints.add(Checkpoint(written))
+
+    async def step(self, name: str, work: Callable[[], Awaitable[T]], *, into: Any = Any) -> T:
+        """Does a part of the work once.
+
+        Awaits `work()`, stores what it returns under `name`, and returns the stored value in every
+        later attempt, as JSON gives it back or read into the type `into`. When the worker dies
+        after the work and before its result is stored, the work is done again.
+
+        Raises what `work` raises, and what `checkpoint` raises.
+        """
+        self.signal.check()
+        if name in self.checkpoints:
+            stored: T = self.checkpoint_value(name, into=into)
+            return stored
+        value = await work()
+        await self.checkpoint(name, value)
+        return value
+
+    def snooze(self, delay: Duration) -> NoReturn:
+        """Puts the job off for `delay`, 1 s to 30 days, without counting the attempt. Raises."""
+        raise SnoozeError(seconds("delay", delay))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(id={self.id!r}, task={self.task!r}, attempt={self.attempt})"

@@ -1,0 +1,305 @@
+"""The calls about jobs, for producers and operators."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, Unpack
+
+from .. import _json, _listing, _new_job, _problem
+from .._durations import Duration, seconds
+from .._http import Request
+from .._new_job import NewJob
+from .._settings import request
+from ..errors import ApiError, HalyardError, WaitTimeoutError
+from ..records import (
+    TERMINAL_STATES,
+    BulkResult,
+    CreatedJob,
+    JobDetail,
+    JobPage,
+    JobRecord,
+    JobSummary,
+    KeyHolder,
+    RetriedJob,
+    State,
+)
+from . import create as creates
+from .calls import AsyncCalls
+from .joiner import AsyncJoiner
+from .port import pause
+
+#: The longest that the server waits in one call, in seconds.
+WAIT_MAX = 55.0
+#: The pause after an answer that came before its time, in seconds.
+WAIT_PAUSE = 0.25
+#: Ids of one bulk call.
+BULK_IDS_MAX = 1_000
+
+#: A result of a batch, in a name that `list` below does not hide.
+Results = list[CreatedJob | HalyardError]
+
+#: Members that every answer about a job has.
+_JOB = ("id", "task", "queue", "state")
+
+
+class AsyncJobs:
+    """The calls about jobs.
+
+    Every one may raise HalyardConnectionError and ApiError; codes that a caller may want to tell
+    apart are named with each.
+    """
+
+    def __init__(self, calls: AsyncCalls) -> None:
+        self._calls = calls
+        self._joiner = AsyncJoiner(calls)
+
+    async def create(self, **job: Unpack[NewJob]) -> CreatedJob:
+        """Creates a job, or answers with the one that its idempotency key already has.
+
+        Creates that are called at the same time go out together; a lone one goes out at once. The
+        arguments are the members of `NewJob`.
+
+        Raises IdempotencyConflictError when the key was used with another payload,
+        InvalidValueError when the payload is no JSON, ApiError 400 and 413 for what the server does
+        not take.
+        """
+        item = _new_job.item(job)
+        if item.alone:
+            return await creates.one(self._calls, item)
+        return await self._joiner.create(item)
+
+    async def create_batch(self, jobs: Iterable[NewJob]) -> Results:
+        """Creates jobs in order, as if sent singly; a result for each, in their order.
+
+        A result is the job, or the error that `create` would have raised: nothing is raised for an
+        item, and one that is refused does not undo the others. Up to 1,000 jobs and 8 MiB go out in
+        one transaction; what is more goes out in several.
+        """
+        results: list[CreatedJob | HalyardError | None] = []
+        items = []
+        for job in jobs:
+            try:
+                items.append(_new_job.item(job))
+                results.append(None)
+            except HalyardError as error:
+                results.append(error)
+        created = iter(await creates.all_of(self._calls, items))
+        return [next(created) if result is None else result for result in results]
+
+    async def get(self, id: str) -> JobDetail:
+        """Everything about one job. Raises `job_not_found`."""
+        answer = await self._calls.send(request("GET", "v1", "jobs", id))
+        return JobDetail(answer.members(*_JOB, "checkpoints"))
+
+    async def wait(self, id: str, timeout: Duration) -> JobDetail:
+        """Waits until the job is in a terminal state, and answers with it.
+
+        Raises WaitTimeoutError when `timeout` has passed, `job_not_found` when it is deleted.
+        """
+        limit = seconds("timeout", timeout)
+        give_up = time.monotonic() + limit
+        while True:
+            begin = time.monotonic()
+            left = max(give_up - begin, 0.0)
+            asked = min(left, WAIT_MAX)
+            query = [("wait_ms", str(round(asked * 1000)))]
+            call = request("GET", "v1", "jobs", id, query=query)
+            call.wait = asked
+            answer = await self._calls.send(call)
+            job = JobDetail(answer.members(*_JOB, "checkpoints"))
+            if job.state in TERMINAL_STATES:
+                return job
+            if time.monotonic() >= give_up:
+                raise WaitTimeoutError(id, limit)
+            # A server that is about to end does not wait, nor does one where a life has just
+            # ended: it must not be asked all the time.
+            if time.monotonic() - begin < min(asked, WAIT_PAUSE):
+                await pause(min(WAIT_PAUSE, left))
+
+    async def list(
+        self,
+        *,
+        state: State | Sequence[State] | None = None,
+        queue: str | None = None,
+        task: str | None = None,
+        tag: str | None = None,
+        idempotency_key: str | None = None,
+        created_after: datetime | str | None = None,
+        created_before: datetime | str | None = None,
+        order: Literal["asc", "desc"] | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[JobSummary]:
+        """The jobs that match all filters, newest first; pages are fetched as they are needed.
+
+        `limit` is the size of a page, up to 100; `idempotency_key` needs `task`.
+        """
+        query = _listing.query(
+            state=state,
+            queue=queue,
+            task=task,
+            tag=tag,
+            idempotency_key=idempotency_key,
+            created_after=created_after,
+            created_before=created_before,
+            order=order,
+            limit=limit,
+        )
+        cursor: str | None = None
+        while True:
+            page = await self._page(query, cursor)
+            for job in page.data:
+                yield job
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    async def page(
+        self,
+        *,
+        cursor: str | None = None,
+        state: State | Sequence[State] | None = None,
+        queue: str | None = None,
+        task: str | None = None,
+        tag: str | None = None,
+        order: Literal["asc", "desc"] | None = None,
+        limit: int | None = None,
+    ) -> JobPage:
+        """One page of a list, from `cursor` on.
+
+        A page may be empty without being the last, when the server's bound of examined rows ended
+        it (`partial`).
+        """
+        query = _listing.query(
+            state=state, queue=queue, task=task, tag=tag, order=order, limit=limit
+        )
+        return await self._page(query, cursor)
+
+    async def _page(self, query: _listing.Query, cursor: str | None) -> JobPage:
+        more = [] if cursor is None else [("cursor", cursor)]
+        answer = await self._calls.send(request("GET", "v1", "jobs", query=query + more))
+        return JobPage(answer.members("data", "next_cursor"))
+
+    async def retry(
+        self,
+        id: str,
+        *,
+        life: int | None = None,
+        from_checkpoint: str | None = None,
+        fresh: bool | None = None,
+        allow_completed: bool | None = None,
+    ) -> RetriedJob:
+        """Opens a new life of a failed or cancelled job: same id, same key, checkpoints kept.
+
+        `life` is the one that the caller saw: when a later one exists already, nothing is changed.
+        `from_checkpoint` keeps the checkpoints up to that one, `fresh` none.
+
+        Raises `job_running`, `job_not_retryable`, `idempotency_key_taken`, `job_not_found`.
+        """
+        said = {
+            "life": life,
+            "from": from_checkpoint,
+            "fresh": fresh,
+            "allow_completed": allow_completed,
+        }
+        call = request("POST", "v1", "jobs", id, "retry")
+        call.body = _json.write("retry", _said(said)).encode()
+        return RetriedJob((await self._calls.send(call.once())).members(*_JOB))
+
+    async def cancel(self, id: str) -> JobRecord:
+        """Cancels a job that waits at once, and asks the worker of a running one to stop.
+
+        Raises `job_finished`, `job_not_found`.
+        """
+        return await self._act(request("POST", "v1", "jobs", id, "cancel"))
+
+    async def run_now(self, id: str) -> JobRecord:
+        """Makes a job that waits for its time claimable now.
+
+        Raises `job_finished`, `job_not_found`.
+        """
+        return await self._act(request("POST", "v1", "jobs", id, "run-now"))
+
+    async def run_as_new(self, id: str, *, payload: Any = ...) -> JobRecord:
+        """Creates the same work again as a new job, with a new id and no key.
+
+        Outside effects keyed by the old id will happen again. `payload` replaces the old one.
+
+        Raises `job_not_found`, InvalidValueError.
+        """
+        body = {} if payload is ... else {"payload": payload}
+        call = request("POST", "v1", "jobs", id, "run-as-new")
+        call.body = _json.write("run_as_new", body).encode()
+        return await self._act(call.once())
+
+    async def delete(self, id: str, *, forget_key: bool = False) -> None:
+        """Deletes a job. Its idempotency key lives on unless `forget_key`, or it never started.
+
+        Raises `job_running`, `job_not_found`.
+        """
+        query = [("forget_key", "true")] if forget_key else None
+        await self._remove(request("DELETE", "v1", "jobs", id, query=query))
+
+    async def by_key(self, task: str, key: str) -> KeyHolder | None:
+        """Who holds an idempotency key, and until when; None when nobody does."""
+        query = [("task", task), ("key", key)]
+        try:
+            answer = await self._calls.send(request("GET", "v1", "keys", query=query))
+        except ApiError as error:
+            if error.status == 404:
+                return None
+            raise
+        return KeyHolder(answer.members("job_id"))
+
+    async def forget_key(self, id: str) -> None:
+        """Frees the idempotency key that a job holds. Raises `job_not_found`."""
+        await self._remove(request("DELETE", "v1", "jobs", id, "idempotency-key"))
+
+    async def bulk(
+        self,
+        action: Literal["retry", "cancel", "delete", "run_now"],
+        ids: Sequence[str],
+        *,
+        lives: Mapping[str, int] | None = None,
+    ) -> Sequence[BulkResult]:
+        """Does one thing to many jobs, each judged by itself; a result for each, in order.
+
+        `lives` are those that the caller saw, as with `retry`. More than 1,000 ids go out in
+        several calls; when one of them fails as a whole, those before it are done.
+        """
+        results: list[BulkResult] = []
+        for start in range(0, len(ids), BULK_IDS_MAX):
+            chosen = ids[start : start + BULK_IDS_MAX]
+            body: dict[str, Any] = {"action": action, "ids": [*chosen]}
+            if lives is not None:
+                body["lives"] = {id: lives[id] for id in chosen if id in lives}
+            call = request("POST", "v1", "jobs", "bulk")
+            call.body = _json.write("bulk", body).encode()
+            answer = await self._calls.send(call.once())
+            for wire in answer.members("results")["results"]:
+                refusal = wire.get("error")
+                error = (
+                    None
+                    if refusal is None
+                    else _problem.of_document(wire.get("status", 0), "", refusal)
+                )
+                results.append(BulkResult(wire, error))
+        return results
+
+    async def _act(self, call: Request) -> JobRecord:
+        return JobRecord((await self._calls.send(call)).members(*_JOB))
+
+    async def _remove(self, call: Request) -> None:
+        """Sends a delete.
+
+        A repeat that finds nothing left is a success: an answer was lost on the way, and the first
+        sending did it.
+        """
+        answer = await self._calls.exchange(call)
+        if not answer.is_success and not (answer.status == 404 and answer.repeats > 0):
+            raise answer.error()
+
+
+def _said(members: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}

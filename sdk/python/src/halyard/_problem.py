@@ -1,0 +1,74 @@
+"""Answers that are errors, read loosely.
+
+The body may come from a newer server with codes unknown here, or from a proxy that speaks no JSON
+at all; either way the caller gets an error that says as much as there is to say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _json
+from .errors import (
+    ApiError,
+    CheckpointConflictError,
+    FieldError,
+    IdempotencyConflictError,
+    Problem,
+)
+
+#: Characters of a body without a problem document that are shown in the error.
+_EXCERPT_CHARS = 200
+
+
+def read(status: int, request_id: str, body: bytes) -> ApiError:
+    """The error that an answer with this status and body stands for."""
+    try:
+        document = _json.read(body)
+    except ValueError:
+        document = None
+    return of_document(status, request_id, document, body)
+
+
+def of_document(status: int, request_id: str, document: Any, body: bytes = b"") -> ApiError:
+    """The error that a problem document stands for; `body` is shown when it is none."""
+    members = document if isinstance(document, dict) else {}
+    job_id = members.get("job_id")
+    changed = members.get("changed")
+    errors = members.get("errors")
+    checkpoint = members.get("checkpoint")
+    problem = Problem(
+        status=status,
+        code=_text(members, "code"),
+        detail=_text(members, "detail") or _text(members, "title") or _excerpt(status, body),
+        request_id=_text(members, "request_id") or request_id,
+        job_id=job_id if isinstance(job_id, str) else None,
+        changed=[str(one) for one in changed] if isinstance(changed, list) else None,
+        errors=[_fault(one) for one in errors if isinstance(one, dict)]
+        if isinstance(errors, list)
+        else [],
+        checkpoint=checkpoint if isinstance(checkpoint, dict) else None,
+    )
+    if problem.code == "idempotency_key_reused" and problem.job_id is not None:
+        return IdempotencyConflictError(problem)
+    if problem.code == "checkpoint_conflict" and problem.checkpoint is not None:
+        return CheckpointConflictError(problem)
+    return ApiError(problem)
+
+
+def _fault(members: dict[str, Any]) -> FieldError:
+    return FieldError(
+        code=_text(members, "code"),
+        pointer=_text(members, "pointer"),
+        message=_text(members, "message"),
+    )
+
+
+def _text(members: dict[str, Any], name: str) -> str:
+    value = members.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _excerpt(status: int, body: bytes) -> str:
+    text = body.decode("utf-8", "replace").strip()[:_EXCERPT_CHARS]
+    return text or f"answered {status} without a body"

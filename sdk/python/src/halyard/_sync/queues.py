@@ -1,0 +1,83 @@
+# Made from _async/queues.py by: python scripts/make_sync.py
+"""The calls about queues, workers, tasks and counters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._http import Answer
+from .._settings import request
+from ..records import LiveWorker, Queue, Stats, Task
+from .calls import Calls
+
+
+def _data(answer: Answer) -> list[dict[str, Any]]:
+    data = answer.members("data")["data"]
+    if not isinstance(data, list):
+        answer.unexpected("`data` is no list")
+    return data
+
+
+class Queues:
+    """The calls about queues. Each may raise HalyardConnectionError and ApiError."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def list(self) -> Sequence[Queue]:
+        """Every queue, by name."""
+        answer = self._calls.send(request("GET", "v1", "queues"))
+        return [Queue(wire) for wire in _data(answer)]
+
+    def get(self, name: str) -> Queue:
+        """One queue. Raises `queue_not_found`."""
+        return self._one("GET", name)
+
+    def pause(self, name: str) -> Queue:
+        """Makes claims pass the queue by. An unknown queue is made."""
+        return self._one("POST", name, "pause")
+
+    def resume(self, name: str) -> Queue:
+        """Lets claims take from the queue again. Raises `queue_not_found`."""
+        return self._one("POST", name, "resume")
+
+    def _one(self, method: str, *path: str) -> Queue:
+        answer = self._calls.send(request(method, "v1", "queues", *path))
+        return Queue(answer.members("name", "paused", "counts"))
+
+
+class Workers:
+    """The calls about workers. Each may raise HalyardConnectionError and ApiError."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def list(self) -> Sequence[LiveWorker]:
+        """Every live worker."""
+        answer = self._calls.send(request("GET", "v1", "workers"))
+        return [LiveWorker(wire) for wire in _data(answer)]
+
+
+class Tasks:
+    """The calls about tasks. Each may raise HalyardConnectionError and ApiError."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def list(self) -> Sequence[Task]:
+        """Every task that has jobs, and how many workers handle it."""
+        answer = self._calls.send(request("GET", "v1", "tasks"))
+        return [Task(wire) for wire in _data(answer)]
+
+
+class Counters:
+    """The calls about counters. Each may raise HalyardConnectionError and ApiError."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def get(self) -> Stats:
+        """Counters of the whole store."""
+        answer = self._calls.send(request("GET", "v1", "stats"))
+        return Stats(answer.members("counts", "totals", "minutes"))

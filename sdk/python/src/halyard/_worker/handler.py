@@ -1,0 +1,101 @@
+"""What can be a handler, and how it is called.
+
+A handler is a function of the job, or of the job and its payload; the annotation of the second
+parameter says what the payload is read into.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import SettingsError
+from .fit import Fit, fit_of
+
+#: The shape of what a program gives as a handler.
+HandlerFunction = Callable[..., Any]
+
+
+@dataclass(slots=True)
+class Handler:
+    """A handler, looked at once."""
+
+    call: HandlerFunction
+    is_async: bool
+    #: Whether it takes the payload beside the job.
+    takes_payload: bool
+    #: Reads the payload into the type that the handler names; None to give it as it is.
+    fit: Fit | None
+
+    def begin(self, job: Any) -> Any:
+        """Calls it; a coroutine handler answers with its coroutine."""
+        if not self.takes_payload:
+            return self.call(job)
+        payload = job.payload
+        return self.call(job, payload if self.fit is None else self.fit(payload))
+
+    def run(self, job: Any) -> Any:
+        """Calls a plain handler and answers with its result."""
+        value = self.begin(job)
+        if inspect.isawaitable(value):
+            close = getattr(value, "close", None)
+            if close is not None:
+                close()
+            raise SettingsError("the handler returned a coroutine: define it with `async def`")
+        return value
+
+    async def run_async(self, job: Any) -> Any:
+        """Calls a coroutine handler and answers with its result."""
+        value: Awaitable[Any] = self.begin(job)
+        return await value
+
+
+def handler_of(function: HandlerFunction) -> Handler:
+    """What a function is as a handler. Raises SettingsError when it can be none."""
+    if not callable(function):
+        raise SettingsError(f"a handler is a function, not {type(function).__name__}")
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    positional = [
+        one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    ]
+    needed = [one for one in positional if one.default is one.empty]
+    keywords = [one for one in parameters if one.kind is one.KEYWORD_ONLY]
+    if len(needed) > 2 or any(one.default is one.empty for one in keywords):
+        name = getattr(function, "__qualname__", repr(function))
+        raise SettingsError(f"the handler {name} takes more than a job and its payload")
+    takes_payload = len(needed) == 2
+    annotation = _annotation(function, needed[1]) if takes_payload else Any
+    return Handler(function, _is_async(function), takes_payload, fit_of(annotation))
+
+
+def _is_async(function: HandlerFunction) -> bool:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004
+    )
+
+
+def _annotation(function: HandlerFunction, parameter: inspect.Parameter) -> Any:
+    if parameter.annotation is parameter.empty:
+        return Any
+    if not isinstance(parameter.annotation, str):
+        return parameter.annotation
+    while isinstance(function, functools.partial):
+        function = function.func
+    if not hasattr(function, "__annotations__"):
+        function = type(function).__call__
+    try:
+        return typing.get_type_hints(function).get(parameter.name, Any)
+    except NameError as error:
+        raise SettingsError(
+            f"the type {parameter.annotation!r} of the payload cannot be found ({error}); define "
+            "it at the top of its module"
+        ) from None

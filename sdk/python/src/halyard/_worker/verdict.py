@@ -1,0 +1,222 @@
+"""From what a handler did to what is reported about it. Pure.
+
+Errors of this package say what is to happen next wherever they stand in the chain of causes (`raise
+… from …`) or in a group of exceptions; every other error is judged by `retryable`.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.error import HTTPError
+
+from .. import _json, _retry
+from ..errors import (
+    ApiError,
+    InvalidValueError,
+    NonRetryableError,
+    OutcomeUnknownError,
+    RetryAfterError,
+    SnoozeError,
+)
+
+#: Bytes of a message and of a stack that are sent; the server keeps no more.
+MESSAGE_BYTES_MAX = 8 * 1024
+STACK_BYTES_MAX = 32 * 1024
+#: Bytes of a result that are sent, to let the server judge it by its own limit.
+RESULT_BYTES_MAX = 4 * 1024 * 1024
+#: Links of a chain of causes that are looked at; a chain that bites its own tail ends there.
+LINKS_MAX = 32
+#: Frames of a stack that are shown.
+FRAMES_MAX = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """It returned this, as JSON; None when it returned None."""
+
+    result: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """It failed."""
+
+    type: str
+    message: str
+    stack: str | None
+    retryable: bool
+    #: In seconds.
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snoozed:
+    """It asks to be called again later, in so many seconds."""
+
+    delay: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """It was dropped before it ended."""
+
+
+Ending = Completed | Failed | Snoozed | Dropped
+Retryable = Callable[[BaseException], bool]
+
+_NOTHING = Completed(None)
+
+
+def retryable(error: BaseException) -> bool:
+    """Whether another attempt may help, as a worker decides it unless told otherwise.
+
+    HTTP statuses that are found in the chain of causes decide (errors of httpx, requests, aiohttp,
+    urllib, botocore, Stripe and of this package): 408, 409, 423, 425, 429 and 5xx may pass, other
+    4xx will not. Everything else may pass: connections that broke, timeouts, and errors that nobody
+    knows.
+    """
+    for link in chain(error):
+        status = http_status(link)
+        if status is not None:
+            return status in (408, 409, 423, 425, 429) or not 400 <= status < 500
+    return True
+
+
+def http_status(error: BaseException) -> int | None:
+    """The HTTP status that an error of one of the common clients holds."""
+    if isinstance(error, ApiError):
+        return error.status
+    if isinstance(error, HTTPError):
+        return error.code
+    response = getattr(error, "response", None)
+    if isinstance(response, dict):
+        metadata = response.get("ResponseMetadata")
+        found = metadata.get("HTTPStatusCode") if isinstance(metadata, dict) else None
+        return _status(found)
+    for holder, names in (
+        (response, ("status_code", "status")),
+        (error, ("http_status", "status_code", "status")),
+    ):
+        for name in names:
+            found = _status(getattr(holder, name, None))
+            if found is not None:
+                return found
+    return None
+
+
+def _status(value: Any) -> int | None:
+    return int(value) if isinstance(value, int) and 100 <= value <= 599 else None
+
+
+def _asked(error: BaseException) -> float | None:
+    """The wait in seconds that the `Retry-After` of an answer asks for."""
+    response = getattr(error, "response", error)
+    headers = getattr(response, "headers", None)
+    try:
+        value = None if headers is None else headers.get("Retry-After")
+    except (AttributeError, TypeError):
+        return None
+    return _retry.retry_after(value, time.time()) if isinstance(value, str) else None
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """An error and its causes, outermost first; the members of a group after the group."""
+    waiting, count = [error], 0
+    while waiting and count < LINKS_MAX:
+        link = waiting.pop(0)
+        count += 1
+        yield link
+        if link.__cause__ is not None:
+            waiting.append(link.__cause__)
+        if isinstance(link, BaseExceptionGroup):
+            waiting.extend(link.exceptions)
+
+
+def judge(error: BaseException, decide: Retryable) -> Ending:
+    """The ending that an error of a handler is."""
+    links = list(chain(error))
+    useless = wished = False
+    asked: float | None = None
+    for link in links:
+        if isinstance(link, SnoozeError):
+            return Snoozed(link.delay)
+        useless = useless or isinstance(link, (NonRetryableError, InvalidValueError))
+        if isinstance(link, RetryAfterError):
+            asked = link.delay if asked is None else asked
+            wished = True
+        wished = wished or isinstance(link, OutcomeUnknownError)
+    again = not useless and (wished or _decide(error, decide))
+    if again and asked is None:
+        asked = next((wait for link in links if (wait := _asked(link)) is not None), None)
+    return Failed(
+        _type_name(error),
+        cut(_message(error), MESSAGE_BYTES_MAX),
+        cut(_stack(error), STACK_BYTES_MAX),
+        again,
+        asked if again else None,
+    )
+
+
+def _decide(error: BaseException, decide: Retryable) -> bool:
+    try:
+        return bool(decide(error))
+    except Exception:
+        # A rule that fails must not lose the report.
+        return True
+
+
+def judge_result(value: Any) -> Ending:
+    """The ending that a returned value is.
+
+    One that is no JSON, or far too large, is a failure.
+    """
+    if value is None:
+        return _NOTHING
+    try:
+        text = _json.write("result", value)
+    except InvalidValueError as error:
+        return Failed("InvalidResult", cut(str(error), MESSAGE_BYTES_MAX), None, False)
+    except Exception as error:
+        # A property or a serializer of the value's own failed.
+        return Failed("InvalidResult", cut(_message(error), MESSAGE_BYTES_MAX), None, False)
+    if len(text) > RESULT_BYTES_MAX:
+        return Failed("InvalidResult", f"the result has {len(text)} characters", None, False)
+    return Completed(text)
+
+
+def cut(text: str, bytes_max: int) -> str:
+    """The beginning of a text, clean of half characters."""
+    return text[:bytes_max].encode("utf-8", "replace")[:bytes_max].decode("utf-8", "ignore")
+
+
+def _type_name(error: BaseException) -> str:
+    kind = type(error)
+    module = kind.__module__
+    own = module == "builtins" or module.split(".")[0] == "halyard"
+    return cut(kind.__qualname__ if own else f"{module}.{kind.__qualname__}", 256)
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error) or type(error).__qualname__
+    except Exception:
+        return f"{type(error).__qualname__}, whose text cannot be read"
+
+
+def _stack(error: BaseException) -> str:
+    """Where the error and its causes come from, outermost first, each with its message cut."""
+    parts: list[str] = []
+    total = 0
+    for link in chain(error):
+        if parts:
+            parts.append("caused by: ")
+        parts.append(f"{_type_name(link)}: {_message(link)[:500]}\n")
+        parts += traceback.format_tb(link.__traceback__, -FRAMES_MAX)
+        total += sum(map(len, parts[-FRAMES_MAX - 2 :]))
+        if total > STACK_BYTES_MAX:
+            break
+    return "".join(parts)

@@ -1,0 +1,145 @@
+"""Scenarios of a worker's end."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import random
+import signal
+import socket
+import time
+
+import pytest
+
+from halyard import (
+    AsyncHalyard,
+    CreatedJob,
+    Halyard,
+    HalyardConnectionError,
+    NewJob,
+    SettingsError,
+    Worker,
+)
+from halyard.testing import Server
+
+from .process import Process
+from .registry import scenario, until
+from .work import KINDS
+
+
+@scenario
+@pytest.mark.parametrize("kind", KINDS)
+def test_shutdown(server: Server, client: Halyard, kind: str) -> None:
+    with Process(server, "sleeper", kind) as process:
+        seconds = [1, 60] * 5
+        jobs: list[NewJob] = [{"task": "t", "queue": "q", "payload": one} for one in seconds]
+        created = client.jobs.create_batch(jobs)
+        process.says("running", 10)
+        begin = time.monotonic()
+        process.signal(signal.SIGTERM)
+        assert process.ended() == 0
+        assert time.monotonic() - begin < 30
+    for one, made in zip(seconds, created, strict=True):
+        assert isinstance(made, CreatedJob)
+        job = client.jobs.get(made.id)
+        found = (job.state, job.attempt, job.starts, job.crashes, job.attempts[0].state)
+        if one == 1:
+            assert found == ("completed", 1, 1, 0, "completed")
+        else:
+            assert found == ("queued", 0, 1, 0, "released")
+
+
+@scenario
+@pytest.mark.parametrize("kind", ["plain", "asyncio"])
+def test_second_signal(server: Server, client: Halyard, kind: str) -> None:
+    for first in (signal.SIGTERM, signal.SIGINT):
+        with Process(server, "sleeper", kind) as process:
+            job = client.jobs.create(task="t", queue="q", payload=60)
+            process.says("running")
+            process.signal(first)
+            # The worker has heard of the first one when it says that it ends.
+            until(
+                "the worker drains",
+                lambda: any(one.draining and one.running for one in client.workers.list()),
+            )
+            process.signal(signal.SIGTERM)
+            assert process.ended() == 128 + signal.SIGTERM
+            # The server still counts it as running; the next worker must not take it.
+            client.jobs.cancel(job.id)
+
+
+def worker_of(halyard: Halyard) -> Worker:
+    """A worker with one task."""
+    worker = halyard.worker(queues=["q"], shutdown_timeout=1)
+    worker.task("t", lambda job: None)
+    return worker
+
+
+def runs(halyard: Halyard) -> None:
+    """Runs a job, to show that the worker works."""
+    job = halyard.jobs.create(task="t", queue="q")
+    assert halyard.jobs.wait(job.id, 10).state == "completed"
+
+
+@scenario
+def test_start_stop(server: Server, client: Halyard) -> None:
+    worker = worker_of(client)
+    worker.stop()
+    worker.start()
+    worker.start()
+    runs(client)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: worker.stop(), range(2)))
+    worker.stop()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        nowhere = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    with Halyard(nowhere, retry_for=0) as away:
+        lost = worker_of(away)
+        for _ in range(2):
+            with pytest.raises(HalyardConnectionError):
+                lost.start()
+
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+
+    def start() -> None:
+        # A start that is refused because another one is under way is in order.
+        with contextlib.suppress(SettingsError):
+            worker.start()
+
+    with concurrent.futures.ThreadPoolExecutor(100) as pool:
+        calls = []
+        for _ in range(100):
+            calls.append(pool.submit(start if chance.random() < 0.5 else worker.stop))
+            time.sleep(chance.random() * 0.01)
+        for call in calls:
+            call.result(20)
+    worker.stop()
+    worker.start()
+    runs(client)
+    worker.stop()
+
+
+async def test_start_stop_async(server: Server) -> None:
+    async with server.async_client() as halyard:
+        worker = halyard.worker(queues=["q"], shutdown_timeout=1)
+
+        @worker.task("t")
+        async def handler(job: object) -> None:
+            pass
+
+        await worker.stop()
+        for _ in range(3):
+            await worker.start()
+            await worker.start()
+            job = await halyard.jobs.create(task="t", queue="q")
+            assert (await halyard.jobs.wait(job.id, 10)).state == "completed"
+            await worker.stop()
+            await worker.stop()
+    async with AsyncHalyard("http://127.0.0.1:1", retry_for=0) as away:
+        lost = away.worker(queues=["q"])
+        lost.task("t", handler)
+        with pytest.raises(HalyardConnectionError):
+            await lost.start()
