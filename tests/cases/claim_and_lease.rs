@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::acting::{
     Claimed, act, beat, checkpoint, claim, claim_body, claim_one, completed, create, essence,
-    failed, finish, finish_ok, id, job, list, no_backoff, spin,
+    failed, finish, finish_ok, id, job, list, no_backoff, pass, spin,
 };
 
 /// Case 12 · Worker frozen past its lease
@@ -320,4 +320,25 @@ fn a_repeated_claim_keeps_what_it_was_given() {
     for lease in given {
         finish_ok(&mut client, &lease, &completed(json!(null)));
     }
+}
+
+/// A first sending that still waits when its repeat comes is of a client that may be gone without a
+/// word: the job is for the repeat.
+#[test]
+fn a_repeated_claim_is_served_before_its_first_sending() {
+    let server = Server::start();
+    let mut client = server.client();
+    let mut more = json!({"claim_id": "c", "wait_ms": 20000});
+    let mut silent = Connection::open(server.address()).unwrap();
+    let body = claim_body(&more).to_string().into_bytes();
+    silent.send("POST", "/v1/jobs/claim", &[], Some(&body)).unwrap();
+    pass(Duration::from_millis(500));
+    more["repeat"] = json!(true);
+    let mut repeating = server.client();
+    let waiting = std::thread::spawn(move || claim_one(&mut repeating, &more));
+    // Longer than two sendings of one claim are late by.
+    pass(Duration::from_millis(2500));
+    let made = id(&create(&mut client, &json!({"task": "t"})));
+    assert_eq!(waiting.join().unwrap().id, made);
+    assert_eq!(crate::acting::claimed(silent.receive().unwrap()).len(), 0);
 }

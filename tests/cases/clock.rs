@@ -166,3 +166,27 @@ fn case_52_clock_jumps_an_hour_back_while_the_server_is_down() {
 fn case_52_clock_jumps_a_day_forth_while_the_server_is_down() {
     jumps_while_down(DAY);
 }
+
+/// Case 53 · Laptop sleep, as the clocks show it: two hours of wall time go by at once
+#[test]
+fn case_53_laptop_sleep_of_two_hours() {
+    let clock = FakeClock::new();
+    let server = clock.show_to(Setup::new()).start();
+    let mut client = server.client();
+    let running = Running::begin(&mut client);
+    let due = json!({"task": "due", "delay_ms": HOUR * 1000});
+    let due = id(&create(&mut client, &due));
+    let later = json!({"task": "later", "delay_ms": 3 * HOUR * 1000});
+    let later = id(&create(&mut client, &later));
+    server.process().freeze();
+    clock.set(2 * HOUR);
+    let slept = Instant::now();
+    server.process().thaw();
+    // Both workers slept as well: neither lease is judged by the two hours.
+    let mut other = server.client();
+    std::thread::scope(|scope| {
+        scope.spawn(|| running.go_on(&mut other, Some(slept)));
+        assert_eq!(claim_one(&mut client, &json!({"tasks": ["due"]})).id, due);
+        assert_eq!(job(&mut client, &later)["state"], "scheduled");
+    });
+}

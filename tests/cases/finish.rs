@@ -223,3 +223,42 @@ fn case_30_giving_jobs_back_costs_nothing() {
         finish_ok(&mut client, &lease, &completed(json!(null)));
     }
 }
+
+/// Case 34 · Herd after an outage: jobs that fail together come back apart, none earlier than asked
+#[test]
+fn case_34_herd_after_an_outage() {
+    const JOBS: usize = 1000;
+    const ASKED_MS: i64 = 600_000;
+    let server = Server::start();
+    let mut client = server.client();
+    let backoff = json!({"initial_ms": ASKED_MS, "factor": 1, "max_ms": ASKED_MS, "jitter": 0.2});
+    // With a wait that the worker names jitter only adds; the backoff's own wait lies in its middle.
+    for (asked, least, most) in [(true, 100, 120), (false, 80, 120)] {
+        let new = json!({"task": "t", "backoff": backoff});
+        let made = client.post("/v1/jobs/batch", &json!({"jobs": vec![new; JOBS]})).expect(200);
+        let leases = claim(&mut client, &json!({"max": JOBS}));
+        assert_eq!(leases.len(), JOBS);
+        let outcomes: Vec<Value> = leases
+            .iter()
+            .map(|lease| {
+                let mut report = failed();
+                report["id"] = json!(lease.id);
+                report["token"] = json!(lease.token);
+                report["retry_after_ms"] = if asked { json!(ASKED_MS) } else { Value::Null };
+                report
+            })
+            .collect();
+        client.post("/v1/jobs/finish", &json!({ "outcomes": outcomes })).expect(200);
+        let mut tenths = [0; 10];
+        for result in made["results"].as_array().unwrap() {
+            let delay = job(&mut client, &id(&result["job"]))["attempts"][0]["retry_delay_ms"]
+                .as_i64()
+                .unwrap();
+            let (least, most) = (ASKED_MS / 100 * least, ASKED_MS / 100 * most);
+            assert!((least..=most).contains(&delay), "{delay} ms");
+            tenths[((delay - least) * 10 / (most - least + 1)) as usize] += 1;
+        }
+        let fullest = tenths.iter().max().unwrap();
+        assert!(*fullest < JOBS / 5, "the herd comes back together: {tenths:?}");
+    }
+}

@@ -88,26 +88,31 @@ impl Engine {
     /// # Errors
     /// The store's.
     pub async fn claim(&self, claim: Claim, wait: Duration) -> Answer<(Claims, Leased)> {
-        let until = Instant::now() + wait;
-        let (claims, leased) = self.claim_now(&claim).await?;
+        let read = Instant::now();
+        let (claims, leased) = self.claim_now(&claim, read).await?;
         if !claims.jobs.is_empty() || wait.is_zero() || self.is_draining() {
             return Ok((claims, leased));
         }
         // Boxed, since it holds a timer, and most claims of a busy worker do not wait.
-        Box::pin(self.claim_later(claim, until)).await
+        Box::pin(self.claim_later(claim, read, wait)).await
     }
 
-    async fn claim_later(&self, claim: Claim, until: Instant) -> Answer<(Claims, Leased)> {
+    async fn claim_later(
+        &self,
+        claim: Claim,
+        read: Instant,
+        wait: Duration,
+    ) -> Answer<(Claims, Leased)> {
         let wants = Wants::new(&claim.queues, claim.tasks.as_deref());
         let mut waiter = self.hints.claims.join(wants, claim.max);
         let mut wake = Wake::default();
         loop {
-            let (claims, leased) = self.claim_now(&claim).await?;
+            let (claims, leased) = self.claim_now(&claim, read).await?;
             waiter.settle(wake, claims.jobs.iter().map(|claimed| claimed.view.job.id));
             if !claims.jobs.is_empty() {
                 return Ok((claims, leased));
             }
-            wake = match self.next_wake(&mut waiter, until).await {
+            wake = match self.next_wake(&mut waiter, read + wait).await {
                 Some(wake) => wake,
                 None => return Ok((claims, leased)),
             };
@@ -127,10 +132,11 @@ impl Engine {
         }
     }
 
-    async fn claim_now(&self, claim: &Claim) -> Answer<(Claims, Leased)> {
+    async fn claim_now(&self, claim: &Claim, read: Instant) -> Answer<(Claims, Leased)> {
         let store = Arc::clone(&self.store);
         let claim = Claim { seed: chance::seed(), ..claim.clone() };
-        let Some((delivery, turn)) = self.deliveries.begin(claim.mark, claim.repeat).await else {
+        let Some((delivery, turn)) = self.deliveries.begin(claim.mark, claim.repeat, read).await
+        else {
             return Ok(self.nothing());
         };
         let repeat = claim.repeat;

@@ -6,7 +6,8 @@
 //!
 //! - a repeat is alone; when it has its leases, it calls off the giving back of the other sendings;
 //! - a first sending, and who gives back, come before it (it sees what they did) or after it (and
-//!   then do nothing).
+//!   then do nothing). One that still waits for a job when its repeat comes waits in vain: nobody
+//!   may be there any more.
 //!
 //! Deliberately absent: claims without a `claim_id`, which cannot be repeated, and anything that
 //! outlives this process: with it go the connections that claims came on.
@@ -18,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use halyard_core::job::ClaimMark;
+use halyard_core::limits;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 use tokio::time::Instant;
 
@@ -25,6 +27,13 @@ use tokio::time::Instant;
 /// the first one's connection before it sent the repeat on another, so they are read close
 /// together.
 const LATE: Duration = Duration::from_secs(1);
+
+/// For so long repeats are remembered: a little longer than any sending waits.
+const REMEMBERED: Duration = Duration::from_millis(limits::WAIT_MS_MAX.unsigned_abs() + 5_000);
+
+/// Repeats are looked through for old ones when they are so many, or twice as many as were left the
+/// last time.
+const REPEATS_MIN: usize = 64;
 
 /// Marks with the same remainder share a turn: repeats of many claims at once hardly meet.
 const TURNS: usize = 64;
@@ -42,6 +51,8 @@ struct Marks {
     under_way: HashMap<ClaimMark, Vec<Arc<AtomicBool>>>,
     /// When a mark was last repeated.
     repeated: HashMap<ClaimMark, Instant>,
+    /// At so many repeats old ones are forgotten.
+    repeats_max: usize,
 }
 
 /// One of them. Whoever has it may still give its leases back.
@@ -71,21 +82,21 @@ impl Default for Deliveries {
 }
 
 impl Deliveries {
-    /// Waits for the turn of a claim. `None` for a first sending whose repeat was read before it:
-    /// nobody waits for its answer.
+    /// Waits for the turn of a claim that was read at `read`. `None` for a first sending whose
+    /// repeat was read before it, or came while it waited for a job: nobody waits for its answer.
     pub async fn begin(
         self: &Arc<Self>,
         mark: Option<ClaimMark>,
         repeat: bool,
+        read: Instant,
     ) -> Option<(Delivery, Turn)> {
         let turn = self.turn(mark, repeat).await;
         let taken_over = Arc::default();
         if let Some(mark) = mark {
             let (mut marks, now) = (self.lock(), Instant::now());
             if repeat {
-                marks.repeated.retain(|_, at| now.duration_since(*at) < LATE);
-                marks.repeated.insert(mark, now);
-            } else if marks.repeated.get(&mark).is_some_and(|at| now.duration_since(*at) < LATE) {
+                marks.repeat(mark, now);
+            } else if marks.is_stale(mark, read, now) {
                 return None;
             }
             marks.under_way.entry(mark).or_default().push(Arc::clone(&taken_over));
@@ -104,6 +115,22 @@ impl Deliveries {
 
     fn lock(&self) -> MutexGuard<'_, Marks> {
         self.marks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Marks {
+    fn repeat(&mut self, mark: ClaimMark, now: Instant) {
+        if self.repeated.len() >= self.repeats_max.max(REPEATS_MIN) {
+            self.repeated.retain(|_, at| now.duration_since(*at) < REMEMBERED);
+            self.repeats_max = 2 * self.repeated.len();
+        }
+        self.repeated.insert(mark, now);
+    }
+
+    /// Whether nobody waits for the answer of a first sending that was read at `read`.
+    fn is_stale(&self, mark: ClaimMark, read: Instant, now: Instant) -> bool {
+        let repeated = self.repeated.get(&mark);
+        repeated.is_some_and(|at| *at >= read || now.duration_since(*at) < LATE)
     }
 }
 
@@ -142,19 +169,20 @@ impl Drop for Delivery {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 mod tests {
-    use super::{Deliveries, Turn};
+    use super::{Deliveries, LATE, Marks, REMEMBERED, Turn};
     use std::sync::Arc;
+    use tokio::time::Instant;
 
     const MARK: Option<[u8; 16]> = Some([7; 16]);
 
     #[tokio::test]
     async fn a_repeat_calls_off_the_giving_back_of_other_sendings() {
         let all = Arc::new(Deliveries::default());
-        let (first, turn) = all.begin(MARK, false).await.unwrap();
+        let (first, turn) = all.begin(MARK, false, Instant::now()).await.unwrap();
         drop(turn);
-        let (other, turn) = all.begin(Some([8; 16]), false).await.unwrap();
+        let (other, turn) = all.begin(Some([8; 16]), false, Instant::now()).await.unwrap();
         drop(turn);
-        let (repeat, turn) = all.begin(MARK, true).await.unwrap();
+        let (repeat, turn) = all.begin(MARK, true, Instant::now()).await.unwrap();
         repeat.take_over();
         drop(turn);
         assert!(first.give_back().await.is_none());
@@ -167,20 +195,20 @@ mod tests {
     #[tokio::test]
     async fn a_first_sending_behind_its_repeat_does_nothing() {
         let all = Arc::new(Deliveries::default());
-        assert!(all.begin(MARK, true).await.is_some());
-        assert!(all.begin(MARK, false).await.is_none());
-        assert!(all.begin(MARK, true).await.is_some());
-        assert!(all.begin(Some([8; 16]), false).await.is_some());
-        assert!(matches!(all.begin(None, false).await, Some((_, Turn::Free))));
+        assert!(all.begin(MARK, true, Instant::now()).await.is_some());
+        assert!(all.begin(MARK, false, Instant::now()).await.is_none());
+        assert!(all.begin(MARK, true, Instant::now()).await.is_some());
+        assert!(all.begin(Some([8; 16]), false, Instant::now()).await.is_some());
+        assert!(matches!(all.begin(None, false, Instant::now()).await, Some((_, Turn::Free))));
     }
 
     #[tokio::test]
     async fn the_sendings_of_a_claim_take_turns() {
         let all = Arc::new(Deliveries::default());
-        let (first, turn) = all.begin(MARK, false).await.unwrap();
+        let (first, turn) = all.begin(MARK, false, Instant::now()).await.unwrap();
         let repeat = tokio::spawn({
             let all = Arc::clone(&all);
-            async move { all.begin(MARK, true).await }
+            async move { all.begin(MARK, true, Instant::now()).await }
         });
         tokio::task::yield_now().await;
         assert!(!repeat.is_finished(), "the first sending has its turn");
@@ -192,5 +220,30 @@ mod tests {
         repeat.take_over();
         drop(turn);
         assert!(giving_back.await.unwrap());
+    }
+
+    #[test]
+    fn a_first_sending_that_waits_ends_with_its_repeat() {
+        let (mut marks, read, mark) = (Marks::default(), Instant::now(), [7; 16]);
+        let repeated = read + 2 * LATE;
+        assert!(!marks.is_stale(mark, read, repeated));
+        marks.repeat(mark, repeated);
+        assert!(marks.is_stale(mark, read, repeated + 10 * LATE));
+        assert!(marks.is_stale(mark, repeated + LATE / 2, repeated + LATE / 2), "read late");
+        // One that was read later still is another claim, of a client that has few names for them.
+        assert!(!marks.is_stale(mark, repeated + LATE, repeated + LATE));
+        assert!(!marks.is_stale([8; 16], read, repeated));
+    }
+
+    #[test]
+    fn old_repeats_are_forgotten() {
+        let (mut marks, mut now) = (Marks::default(), Instant::now());
+        for round in 0..10_u8 {
+            for number in 0..=255 {
+                marks.repeat([[round, number]; 8].concat().try_into().unwrap(), now);
+            }
+            assert!(marks.repeated.len() <= 512, "{} in round {round}", marks.repeated.len());
+            now += REMEMBERED;
+        }
     }
 }
