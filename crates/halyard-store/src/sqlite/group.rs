@@ -21,7 +21,7 @@ pub(super) struct Group {
     pub(super) totals: Totals,
     /// Answers that wrote nothing.
     pub(super) tally: Tally,
-    /// What older groups counted and this one wrote.
+    /// What older groups counted and this one wrote, or dropped with its job.
     pub(super) tally_taken: Tally,
     /// Told once it is committed.
     pub(super) changes: Vec<Change>,

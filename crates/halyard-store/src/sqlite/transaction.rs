@@ -281,7 +281,9 @@ impl<'c> Tx<'c> {
         self.sql.checkpoints_delete.execute((job.seq, 0))?;
         self.counters.shift(&job.queue, &job.task, Some(job.state), None);
         self.group.tally.jobs.remove(&job.id);
-        self.tally.jobs.remove(&job.id);
+        if let Some(counts) = self.tally.jobs.remove(&job.id) {
+            self.group.tally_taken.jobs.insert(job.id, counts);
+        }
         self.running.remove(&job.id);
         self.group.tell(job, None);
         Ok(())

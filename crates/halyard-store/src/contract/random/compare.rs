@@ -11,7 +11,8 @@ use super::command::{Command, Pick, Reply, Said, Side};
 use super::dice::Dice;
 use super::generate::{Sequence, all_pages, claim_all};
 use super::reached::Reached;
-use super::trouble::{Done, Trouble};
+use super::trouble::{self, Done, Trouble};
+use crate::StoreError;
 use crate::clock::{Clock, ManualClock};
 use crate::contract::trial::{Lease, START, completed, lease_of};
 use crate::contract::{Maker, Opened};
@@ -34,6 +35,8 @@ pub(super) struct Pair {
     pub(super) model: Side,
     pub(super) tested: Side,
     pub(super) trouble: Option<Trouble>,
+    /// Whether a sequence ends before its end, because the store lost what it may lose.
+    pub(super) is_over: bool,
     around: Around,
     seed: u64,
     leases: Vec<Lease>,
@@ -91,6 +94,7 @@ impl Pair {
             model,
             tested,
             trouble,
+            is_over: false,
             around,
             seed: 0,
             leases: Vec::new(),
@@ -138,15 +142,12 @@ impl Pair {
             }
         };
         (self.around)(false);
-        if let Done::GivenUp = given {
-            return Ok(Reply::Nothing);
-        }
-        let expected = self.model.apply(command, &self.leases).await;
         let given = match given {
             Done::Answered(given) => given,
-            // What it did is compared with what the model did by the commands that follow.
-            Done::Happened | Done::GivenUp => expected.clone(),
+            Done::Happened => return self.happened(command).await.map_err(differs),
+            Done::GivenUp => return Ok(Reply::Nothing),
         };
+        let expected = self.model.apply(command, &self.leases).await;
         let (Ok(expected), Ok(given)) = (&expected, &given) else {
             return Err(differs(format!("the model gave {expected:?}, the store {given:?}")));
         };
@@ -155,14 +156,33 @@ impl Pair {
         }
         self.audit.reply(command, given, &self.leases, self.tested.store.now()).map_err(differs)?;
         self.reached.after(command, expected, &before, &self.leases);
-        if let Reply::Claimed(claims) = given {
-            for lease in claims.jobs.iter().map(lease_of) {
-                if !self.leases.contains(&lease) {
-                    self.leases.push(lease);
-                }
+        self.learn(given);
+        Ok(given.clone())
+    }
+
+    /// The store did the command, and its answer was lost: the model's stands for it. The commands
+    /// that follow compare what it did.
+    async fn happened(&mut self, command: &Command) -> Result<Reply, String> {
+        let text = |error: StoreError| error.to_string();
+        let before = trouble::counted(&self.model).await.map_err(text)?;
+        let reply = self.model.apply(command, &self.leases).await.map_err(text)?;
+        if trouble::counted(&self.model).await.map_err(text)? != before {
+            // The store counted the same, in memory, and that ended.
+            self.is_over = true;
+            return Err("counts were lost".to_owned());
+        }
+        self.audit.reply(command, &reply, &self.leases, self.tested.store.now())?;
+        self.learn(&reply);
+        Ok(reply)
+    }
+
+    fn learn(&mut self, reply: &Reply) {
+        let Reply::Claimed(claims) = reply else { return };
+        for lease in claims.jobs.iter().map(lease_of) {
+            if !self.leases.contains(&lease) {
+                self.leases.push(lease);
             }
         }
-        Ok(given.clone())
     }
 
     /// Everything that is stored.
