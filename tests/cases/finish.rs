@@ -232,7 +232,7 @@ fn case_34_herd_after_an_outage() {
     let server = Server::start();
     let mut client = server.client();
     let backoff = json!({"initial_ms": ASKED_MS, "factor": 1, "max_ms": ASKED_MS, "jitter": 0.2});
-    // With a wait that the worker names jitter only adds; the backoff's own wait lies in its middle.
+    // With a wait that the worker names jitter only adds; the backoff's own lies in its middle.
     for (asked, least, most) in [(true, 100, 120), (false, 80, 120)] {
         let new = json!({"task": "t", "backoff": backoff});
         let made = client.post("/v1/jobs/batch", &json!({"jobs": vec![new; JOBS]})).expect(200);
