@@ -201,13 +201,13 @@ export class Answer {
   }
 
   /**
-   * Reads the body.
+   * Reads the body, or a part of it.
    *
    * @throws {@link UnexpectedAnswerError}
    */
-  json(bigint: boolean): Read {
+  json(bigint: boolean, text = this.text): Read {
     try {
-      return readJson(this.text, bigint);
+      return readJson(text, bigint);
     } catch (error) {
       throw this.unexpected(error instanceof Error ? error.message : String(error));
     }

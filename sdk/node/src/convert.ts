@@ -31,8 +31,9 @@ export class Reader {
   /** Whether numbers of it would be rounded. */
   readonly #unsafe: boolean;
 
-  constructor(answer: Answer, bigint: boolean) {
-    const { value, unsafe } = answer.json(bigint);
+  /** `part` is the part of the body that is meant; the whole when left out. */
+  constructor(answer: Answer, bigint: boolean, part?: string) {
+    const { value, unsafe } = answer.json(bigint, part);
     this.#answer = answer;
     this.value = value;
     this.#unsafe = unsafe;

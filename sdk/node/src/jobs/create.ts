@@ -6,7 +6,7 @@
  * so nothing is created twice.
  */
 
-import { type Connection, once } from "../connection.js";
+import { type Answer, type Connection, once } from "../connection.js";
 import { Reader } from "../convert.js";
 import { ApiError, type FieldError, HalyardError } from "../errors.js";
 import type { CreatedJob } from "../records.js";
@@ -110,7 +110,36 @@ async function batch(connection: Connection, items: readonly Item[]): Promise<Cr
     body: `${body}]}`,
     idempotencyKey: items.some((item) => item.alone) ? once() : undefined,
   });
-  const reader = new Reader(answer, connection.bigint);
+  return readResults(answer, items, connection.bigint);
+}
+
+const RESULTS = '{"results":[{"status":';
+const NEXT_RESULT = '},{"status":';
+
+/**
+ * The results of a batch. A job is read when somebody looks at it, for most of what creates many
+ * does not: reading is the larger part of a producer's work.
+ *
+ * The text is parted where one result ends and the next begins. A payload may hold the same words,
+ * but then there are more parts than results, and the text is read as a whole.
+ */
+export function readResults(
+  answer: Answer,
+  items: readonly Item[],
+  bigint: boolean,
+): CreateResult[] {
+  const { text } = answer;
+  const parts = text.slice(RESULTS.length, -3).split(NEXT_RESULT);
+  const isPlain = (part: string) => /^20[01],"job":\{|^\d{3},"error":\{/.test(part);
+  if (
+    parts.length === items.length &&
+    text.startsWith(RESULTS) &&
+    text.endsWith("}]}") &&
+    parts.every(isPlain)
+  ) {
+    return parts.map((part, n) => readPart(answer, items[n] as Item, part, bigint));
+  }
+  const reader = new Reader(answer, bigint);
   const results = reader.list("results") as { status: number; job?: unknown; error?: unknown }[];
   if (results.length !== items.length) {
     throw answer.unexpected("as many results as jobs were expected");
@@ -120,6 +149,24 @@ async function batch(connection: Connection, items: readonly Item[]): Promise<Cr
       ? { ok: false, error: reader.refusal(result) }
       : { ok: true, job: own(items[n] as Item, reader.created(result.job)) },
   );
+}
+
+/** A result without its first words, such as `201,"job":{…}`. */
+function readPart(answer: Answer, item: Item, part: string, bigint: boolean): CreateResult {
+  if (part.startsWith("20")) {
+    let job: CreatedJob | undefined;
+    return {
+      ok: true,
+      get job() {
+        const text = part.slice('201,"job":'.length);
+        job ??= own(item, new Reader(answer, bigint, text).created());
+        return job;
+      },
+    };
+  }
+  const reader = new Reader(answer, bigint, part.slice('422,"error":'.length));
+  const status = Number(part.slice(0, 3));
+  return { ok: false, error: reader.refusal({ status, error: reader.value }) };
 }
 
 /**

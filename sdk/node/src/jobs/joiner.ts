@@ -8,7 +8,7 @@
 
 import type { Connection } from "../connection.js";
 import type { CreatedJob } from "../records.js";
-import { createAll, partEnd } from "./create.js";
+import { type CreateResult, createAll, partEnd } from "./create.js";
 import type { Item } from "./new-job.js";
 
 interface Waiting {
@@ -46,12 +46,7 @@ export class Joiner {
     const items = next.map((waiting) => waiting.item);
     void createAll(this.#connection, items).then((results) => {
       for (const [n, result] of results.entries()) {
-        const waiting = next[n] as Waiting;
-        if (result.ok) {
-          waiting.resolve(result.job);
-        } else {
-          waiting.reject(result.error);
-        }
+        settle(next[n] as Waiting, result);
       }
       // Callers who create again as soon as they have their answer come along.
       setImmediate(this.#goOn);
@@ -65,4 +60,17 @@ export class Joiner {
       this.#send();
     }
   };
+}
+
+function settle(waiting: Waiting, result: CreateResult): void {
+  if (!result.ok) {
+    waiting.reject(result.error);
+    return;
+  }
+  try {
+    waiting.resolve(result.job);
+  } catch (error) {
+    // It was no job after all.
+    waiting.reject(error as Error);
+  }
 }

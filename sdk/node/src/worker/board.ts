@@ -22,6 +22,8 @@ import type { Ending } from "./verdict.js";
 
 /** After this long without a job the worker is idle. */
 const IDLE_AFTER_MS = 250;
+/** How many times the jobs at work may be finished and not reported yet. */
+const REPORTS_AHEAD = 4;
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** How a worker is set up; times are milliseconds. */
@@ -81,7 +83,8 @@ export class Board {
     this.#pace = pace;
     this.#interval = intervalOf(pace.leaseMs);
     this.#claiming = new Claiming(name, pace.waitMs);
-    this.table = new LeaseTable(Math.min(2 * pace.concurrency, LEASES_MAX));
+    const rows = (2 + REPORTS_AHEAD) * pace.concurrency;
+    this.table = new LeaseTable(Math.min(rows, LEASES_MAX));
     this.#quietSince = now;
   }
 
@@ -247,8 +250,10 @@ export class Board {
       return 0;
     }
     const { concurrency } = this.#pace;
-    // Reports that nobody takes hold leases too: no more of them than jobs at work.
-    if (this.#held.size - this.#running > concurrency) {
+    // Reports hold leases too. While they are taken, a few times as many as jobs at work may gather
+    // for the next request, so that a slow disk is asked once for many; otherwise no more than that.
+    const ahead = this.#reports.isWell ? REPORTS_AHEAD : 1;
+    if (this.#held.size - this.#running > ahead * concurrency) {
       return 0;
     }
     return Math.min(concurrency - this.#running, LEASES_MAX - this.#held.size);

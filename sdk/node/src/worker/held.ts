@@ -11,6 +11,8 @@ export type ClaimedJob = components["schemas"]["ClaimedJob"];
 
 /** The least time between a claim and the first heartbeat for it. */
 const RENEW_AFTER_MS = 1_000;
+/** A claim that was answered sooner than this has not waited to speak of. */
+const SHORT_WAIT_MS = 50;
 /** Longer times than this are cut; a job may take a day. */
 const TIME_MAX_MS = 20 * 86_400_000;
 
@@ -19,6 +21,8 @@ export class Held {
   readonly id: string;
   readonly task: string;
   readonly token: string;
+  /** The lease as JSON, without its closing brace. */
+  readonly head: string;
   /** The number of the start within its worker, from 1. */
   readonly number: number;
   /** Its row in the table of leases; −1 when it has none. */
@@ -45,17 +49,13 @@ export class Held {
     this.id = job.id;
     this.task = job.task;
     this.token = job.lease.token;
+    this.head = `{"id":${quote(job.id)},"token":${quote(job.lease.token)}`;
     this.number = number;
     this.expires = begins + Math.min(job.lease.expires_in_ms, TIME_MAX_MS);
     this.deadline = begins + Math.min(job.lease.deadline_in_ms, TIME_MAX_MS);
     // After a long wait the lease is renewed soon, which tells for certain when it ends; but not at
     // once, for most jobs are shorter than that.
     this.renewed = Math.max(sent, received + RENEW_AFTER_MS - interval);
-  }
-
-  /** The lease as JSON, without its closing brace. */
-  get head(): string {
-    return `{"id":${JSON.stringify(this.id)},"token":${JSON.stringify(this.token)}`;
   }
 
   isPastDeadline(now: number): boolean {
@@ -139,6 +139,11 @@ export class Held {
   }
 }
 
+/** A text as JSON; ids and tokens need no escapes. */
+function quote(text: string): string {
+  return /^[\w-]*$/.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
 function completed(head: string, result: string | undefined): string {
   const own = result === undefined ? "" : `,"result":${result}`;
   return `${head},"outcome":"completed"${own}}`;
@@ -151,6 +156,9 @@ function completed(head: string, result: string | undefined): string {
  * clock) count from the answer.
  */
 function beginsOf(job: ClaimedJob, sent: number, received: number): number {
+  if (received - sent < SHORT_WAIT_MS) {
+    return sent;
+  }
   const countedFrom = Date.parse(job.lease.deadline) - job.lease.deadline_in_ms;
   return job.started_at !== null && countedFrom >= Date.parse(job.started_at) ? received : sent;
 }

@@ -125,6 +125,11 @@ export class Reports {
     return { dropped: [], tell };
   }
 
+  /** Whether the last request was answered, or none has failed yet. */
+  get isWell(): boolean {
+    return this.#failures === 0;
+  }
+
   get isEmpty(): boolean {
     return this.#waiting.length === 0 && this.#underWay.length === 0;
   }

@@ -7,15 +7,16 @@ import * as v from "valibot";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { readUrl } from "../../src/client.js";
-import { path, query } from "../../src/connection.js";
+import { Answer, path, query } from "../../src/connection.js";
 import {
   type ApiError,
   CheckpointConflictError,
+  HalyardError,
   IdempotencyConflictError,
   InvalidValueError,
   SettingsError,
 } from "../../src/errors.js";
-import { type CreateResult, divide, partEnd } from "../../src/jobs/create.js";
+import { type CreateResult, divide, partEnd, readResults } from "../../src/jobs/create.js";
 import { parameters } from "../../src/jobs/list.js";
 import { itemOf, type NewJob } from "../../src/jobs/new-job.js";
 import { readProblem } from "../../src/problem.js";
@@ -242,4 +243,40 @@ test("the trace context of the active span", () => {
 test("the version is that of the package", () => {
   const file = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   expect(JSON.parse(file).version).toBe(VERSION);
+});
+
+test("results of a batch, whatever words their payloads hold", () => {
+  const answer = (results: unknown[]) =>
+    new Answer({ status: 200, headers: {}, body: JSON.stringify({ results }) }, "POST /x");
+  const job = (id: string, payload: unknown) => {
+    const times = { created_at: "2026-11-29T00:00:00Z", run_at: "2026-11-29T00:00:00Z" };
+    return { id, state: "queued", tags: [], payload, backoff: {}, replayed: true, ...times };
+  };
+  const words = '},{"status":201,"job":{';
+  for (const payload of [words, [{ a: {} }, { status: 201, job: {} }], { status: 1 }, 2 ** 53]) {
+    const items = ["job_1", undefined, "job_3"].map((madeId) => ({
+      body: "",
+      madeId,
+      alone: false,
+    }));
+    const results = readResults(
+      answer([
+        { status: 201, job: job("job_1", payload) },
+        { status: 422, error: { code: "invalid_field", detail: words } },
+        { status: 200, job: job("job_2", null) },
+      ]),
+      items,
+      true,
+    );
+    expect(results.map((result) => result.ok)).toEqual([true, false, true]);
+    const [first, second, third] = results;
+    expect(first?.job?.payload).toEqual(payload === 2 ** 53 ? 2n ** 53n : payload);
+    expect([first?.job?.replayed, third?.job?.replayed]).toEqual([false, true]);
+    expect(second?.error).toMatchObject({ status: 422, detail: words });
+    expect(first?.job).toBe(first?.job);
+  }
+  const none = { body: "", madeId: undefined, alone: false };
+  for (const odd of [[], [{ status: 201 }, { status: 201 }], [{ status: 201, job: 7 }]]) {
+    expect(() => readResults(answer(odd), [none], false)).toThrow(HalyardError);
+  }
 });
