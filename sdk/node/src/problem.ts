@@ -15,10 +15,13 @@ import {
 /** Characters of a body without a problem document that are shown in the error. */
 const EXCERPT_CHARS = 200;
 
-/** What to do about codes that a caller meets for want of a setting. */
+/** What to do about codes that a caller meets for want of a setting, or of a newer server. */
 const ADVICE: Readonly<Record<string, string>> = {
   unauthenticated: "give the server's key as `apiKey` or HALYARD_API_KEY",
   forbidden: "the key's role does not allow it",
+  not_found: "perhaps the server is older than this package",
+  method_not_allowed: "perhaps the server is older than this package",
+  unknown_field: "perhaps the server is older than this package",
 };
 
 /** The error that an answer with this status and body stands for. */

@@ -59,6 +59,16 @@ test("an empty project creates and works a job", async () => {
   expect(stderr).toBe("");
 });
 
+test("its types are whole, and need no more than Node's own", async () => {
+  writeFileSync(join(project, "typed.ts"), 'export * from "@halyard/node";\n');
+  writeFileSync(join(project, "tested.ts"), 'export * from "@halyard/node/testing";\n');
+  const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022"];
+  const types = ["--types", "node", "--typeRoots", join(here, "node_modules", "@types")];
+  const tsc = join(here, "node_modules", ".bin", "tsc");
+  const files = [join(project, "typed.ts"), join(project, "tested.ts")];
+  await run(tsc, [...options, ...types, "--skipLibCheck", "false", ...files], { cwd: project });
+});
+
 test("only what a user needs is in the archive", () => {
   expect(files).toContain("README.md");
   expect(files).toContain("dist/LICENSE-MIT");

@@ -57,7 +57,7 @@ export interface NewJob<Input = unknown> {
   traceparent?: string | undefined;
 }
 
-/** @internal A create, ready to be sent. */
+/** A create, ready to be sent. */
 export interface Item {
   /** The job as JSON, its id in it. */
   body: string;

@@ -251,7 +251,7 @@ export class Board {
     }
     const { concurrency } = this.#pace;
     // Reports hold leases too. While they are taken, a few times as many as jobs at work may gather
-    // for the next request, so that a slow disk is asked once for many; otherwise no more than that.
+    // for the next request, so that a slow disk is asked once for many; otherwise only as many.
     const ahead = this.#reports.isWell ? REPORTS_AHEAD : 1;
     if (this.#held.size - this.#running > ahead * concurrency) {
       return 0;

@@ -153,6 +153,9 @@ export class AtWork implements Desk {
       (answer) => {
         const { value, unsafe } = answer.json(this.#connection.bigint);
         const jobs = listOf<ClaimedJob>(answer, value, "jobs");
+        if (!jobs.every(isClaimed)) {
+          throw answer.unexpected("jobs with their leases were expected");
+        }
         return () => this.#board.claimed(monotonic(), call.number, sent, jobs, unsafe);
       },
       (trouble) => this.#board.claimFailed(monotonic(), call.number, trouble, Math.random()),
@@ -215,7 +218,8 @@ export class AtWork implements Desk {
       return;
     }
     if (isThenable(returned)) {
-      returned.then(
+      // A promise stays itself; what only looks like one is made one.
+      Promise.resolve(returned).then(
         (value) => this.#completed(held, value),
         (error) => this.#failed(held, error),
       );
@@ -281,6 +285,10 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 function refused(answer: Answer): Trouble {
   const { retryAfterMs } = answer;
   return { error: answer.error(), temporary: isTemporary(answer.status), retryAfterMs };
+}
+
+function isClaimed(job: ClaimedJob): boolean {
+  return typeof job?.id === "string" && typeof job.lease?.token === "string";
 }
 
 function listOf<T>(answer: Answer, value: unknown, member: string): readonly T[] {

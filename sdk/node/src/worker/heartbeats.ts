@@ -49,6 +49,15 @@ export class Heartbeats {
       rows: this.#table.rows,
       plan: this.#plan,
     };
+    try {
+      this.#begin(data);
+    } catch (error) {
+      // A process may be allowed no threads.
+      this.#lose(error as Error);
+    }
+  }
+
+  #begin(data: ThreadData): void {
     const thread = new Thread(new URL("./heartbeat-thread.js", import.meta.url), {
       name: "halyard-heartbeats",
       workerData: data,
