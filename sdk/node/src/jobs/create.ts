@@ -64,9 +64,9 @@ export function partEnd(items: readonly { body: string }[], start: number): numb
   return end;
 }
 
-/** Bytes in UTF-8; a short text is not counted but taken at its most. */
+/** Bytes in UTF-8; a short text, of which a whole batch fits, is taken at its most. */
 function byteLength(text: string): number {
-  return text.length < 4_096 ? text.length * 3 : Buffer.byteLength(text);
+  return text.length < 2_048 ? text.length * 3 : Buffer.byteLength(text);
 }
 
 type Settle = (place: number, result: CreateResult) => void;

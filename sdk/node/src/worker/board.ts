@@ -22,8 +22,6 @@ import type { Ending } from "./verdict.js";
 
 /** After this long without a job the worker is idle. */
 const IDLE_AFTER_MS = 250;
-/** How many times the jobs at work may be finished and not reported yet. */
-const REPORTS_AHEAD = 4;
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** How a worker is set up; times are milliseconds. */
@@ -83,8 +81,7 @@ export class Board {
     this.#pace = pace;
     this.#interval = intervalOf(pace.leaseMs);
     this.#claiming = new Claiming(name, pace.waitMs);
-    const rows = (2 + REPORTS_AHEAD) * pace.concurrency;
-    this.table = new LeaseTable(Math.min(rows, LEASES_MAX));
+    this.table = new LeaseTable(Math.min(2 * pace.concurrency + 1, LEASES_MAX));
     this.#quietSince = now;
   }
 
@@ -250,10 +247,8 @@ export class Board {
       return 0;
     }
     const { concurrency } = this.#pace;
-    // Reports hold leases too. While they are taken, a few times as many as jobs at work may gather
-    // for the next request, so that a slow disk is asked once for many; otherwise only as many.
-    const ahead = this.#reports.isWell ? REPORTS_AHEAD : 1;
-    if (this.#held.size - this.#running > ahead * concurrency) {
+    // Reports that nobody takes hold leases too: no more of them than jobs at work.
+    if (this.#held.size - this.#running > concurrency) {
       return 0;
     }
     return Math.min(concurrency - this.#running, LEASES_MAX - this.#held.size);

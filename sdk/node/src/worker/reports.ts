@@ -10,8 +10,8 @@ import type { Failure } from "./verdict.js";
 
 /** Reports in one request. */
 const REPORTS_MAX = 1_000;
-/** Characters of one request; with three bytes each they stay within what the server takes. */
-const CHARS_MAX = 5 * 1024 * 1024;
+/** Characters of one request; with three bytes each they stay within 8 MiB. */
+const CHARS_MAX = 2.5 * 1024 * 1024;
 /** The pause after a request that was refused for a reason that is not in the reports. */
 const PAUSE_REFUSED_MS = 1_000;
 
@@ -123,11 +123,6 @@ export class Reports {
     const pause = pauseBefore(this.#failures, trouble.retryAfterMs, chance);
     this.#notBefore = now + (trouble.temporary ? pause : Math.max(pause, PAUSE_REFUSED_MS));
     return { dropped: [], tell };
-  }
-
-  /** Whether the last request was answered, or none has failed yet. */
-  get isWell(): boolean {
-    return this.#failures === 0;
   }
 
   get isEmpty(): boolean {
