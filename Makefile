@@ -51,11 +51,12 @@ test:
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(STAGE) lints-stores cargo clippy --locked -p halyard --all-features --all-targets -- -D warnings
 	$(STAGE) tests cargo test --locked --workspace --exclude halyard-house --exclude halyard-tests --exclude halyard
 	$(STAGE) planted-bugs cargo test --locked -p halyard-store --features planted-bugs --test planted
 	$(STAGE) release $(BUILD)
 	$(STAGE) schemathesis scripts/schemathesis/run
-	$(STAGE) sdk-rust $(BESIDE) cargo test --locked -p halyard
+	$(STAGE) sdk-rust $(BESIDE) cargo test --locked -p halyard --all-features
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
 	$(STAGE) sdk-node npm --prefix sdk/node test
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
@@ -78,6 +79,7 @@ check:
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(STAGE) lints-stores cargo clippy --locked -p halyard --all-features --all-targets -- -D warnings
 	$(STAGE) dependencies scripts/check-dependencies
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check

@@ -8,6 +8,7 @@
 //! | [`Worker`] | runs jobs; set up by [`Halyard::worker`] |
 //! | [`Job`] | the job as its handler sees it |
 //! | [`HandlerError`] | what a handler says when it does not succeed |
+//! | [`processed`] | does an outside effect once, and remembers its response |
 //! | [`testing`] | jobs without a server, for tests of handlers |
 //! | [`api`] | the shapes of requests and answers, as they cross the wire |
 //!
@@ -56,10 +57,10 @@
 //!
 //! A job runs at least once. What makes that harmless is the guide's subject: keys at the source
 //! ([`NewJob::idempotency_key`]), keys for outside effects ([`Job::id`], [`Job::key_for`]),
-//! checkpoints and steps ([`Job::checkpoint`], [`Job::step`]).
+//! checkpoints and steps ([`Job::checkpoint`], [`Job::step`]), and a store of what was processed
+//! ([`processed`], with the features `redis` and `postgres`).
 //!
-//! Deliberately absent: the processed store, handlers that are not async, and a runtime other than
-//! Tokio.
+//! Deliberately absent: handlers that are not async, and a runtime other than Tokio.
 
 #![cfg_attr(test, expect(clippy::expect_used, reason = "a test that panics has failed"))]
 
@@ -74,6 +75,7 @@ mod json;
 mod key_for;
 mod leases;
 mod problem;
+pub mod processed;
 mod queues;
 mod record;
 mod retry;

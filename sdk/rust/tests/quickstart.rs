@@ -96,7 +96,7 @@ fn what_the_texts_show_is_in_the_programs() {
     let read = |path: &str| std::fs::read_to_string(here.join(path)).expect(path);
     let comment = |line: &str| line.trim_start_matches("//!").trim_start_matches(' ').to_owned();
     let mut programs = read("examples/billing_worker.rs") + &read("examples/renewals.rs");
-    programs.extend(read("src/testing.rs").lines().map(|line| comment(line) + "\n"));
+    programs.extend(read("src/testing/mod.rs").lines().map(|line| comment(line) + "\n"));
     let known: Vec<&str> = programs.lines().map(str::trim).collect();
     for text in ["README.md", "../../docs/quickstart-rust.md"] {
         let text_read = read(text);

@@ -25,7 +25,7 @@ use crate::{leases, retry};
 use super::board::{Action, Board, ClaimCall, Event, Slot, Trouble};
 use super::failure::HandlerError;
 use super::handler::AnyHandler;
-use super::verdict::{Ending, Retryable, judge, judge_panic};
+use super::verdict::{Ending, Retryable, judge, judge_panic, judge_returned};
 use super::{Hooks, LostJob};
 
 /// A heartbeat that is not answered within this part of a lease is sent again.
@@ -229,7 +229,7 @@ impl Desk {
         let task = self.runtime.spawn(async move {
             match handler {
                 // What panics before its first await does so here, in a task of its own.
-                Some(handler) => handler(job, retryable).end().await,
+                Some(handler) => judge_returned(handler(job).returned().await, &*retryable),
                 None => judge(&HandlerError::from("this worker has no such task"), &*retryable),
             }
         });

@@ -9,7 +9,8 @@
 //! | [`RetryAfter`] | is retried, not before the given time |
 //! | [`OutcomeUnknown`] | is retried; the effect may have happened |
 //! | [`Snooze`] | is put off, and the attempt does not count |
-//! | [`InvalidValue`] | fails at once: the same value will not fit the next time either |
+//! | [`AlreadyInProgress`] | is put off while another run of its work goes on |
+//! | [`InvalidValue`], [`KeyReused`] | fails at once: it will not fit the next time either |
 //!
 //! Every other error is judged by [`retryable`](super::retryable), which can be replaced.
 
@@ -18,6 +19,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::error::InvalidValue;
+#[cfg(doc)]
+use crate::processed::{AlreadyInProgress, KeyReused};
 
 /// What a handler returns.
 pub type HandlerResult<T> = Result<T, HandlerError>;
@@ -209,11 +212,19 @@ impl HttpStatus {
     }
 }
 
+/// What a handler returned is no JSON.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct InvalidResult(pub(crate) InvalidValue);
+
 /// The value that did not fit, when that is what went wrong.
 pub(crate) fn invalid_value<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e InvalidValue> {
     let own = |error: &'e (dyn StdError + 'static)| match error.downcast_ref() {
         Some(crate::Error::InvalidValue(invalid)) => Some(invalid),
-        _ => error.downcast_ref::<InvalidValue>(),
+        _ => match error.downcast_ref::<InvalidResult>() {
+            Some(InvalidResult(invalid)) => Some(invalid),
+            None => error.downcast_ref::<InvalidValue>(),
+        },
     };
     chain(error).find_map(own)
 }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use crate::job::Job;
 use crate::json;
 
-use super::failure::HandlerError;
-use super::verdict::{Ending, Retryable, judge, judge_result};
+use super::failure::{HandlerError, HandlerResult, InvalidResult};
 
 /// A function that runs the jobs of a task: `async fn(Job)`, or `async fn(Job, P)` with a payload
 /// of a type that serde reads. It returns `Result<T, E>`; `T` becomes the job's result.
@@ -23,22 +23,31 @@ use super::verdict::{Ending, Retryable, judge, judge_result};
 pub trait Handler<Args>: Send + Sync + 'static {
     /// Runs a job to its end.
     #[doc(hidden)]
-    fn run(&self, job: Job, retryable: Arc<Retryable>) -> Run;
+    fn run(&self, job: Job) -> Run;
 }
 
 /// A handler at work.
 #[doc(hidden)]
 pub struct Run {
-    ending: Pin<Box<dyn Future<Output = Ending> + Send>>,
+    returned: Pin<Box<dyn Future<Output = HandlerResult<Box<RawValue>>> + Send>>,
 }
 
 impl Run {
-    fn new(ending: impl Future<Output = Ending> + Send + 'static) -> Self {
-        Self { ending: Box::pin(ending) }
+    fn new<T: Serialize, E: Into<HandlerError>>(
+        running: impl Future<Output = Result<T, E>> + Send + 'static,
+    ) -> Self {
+        let returned = async move {
+            let value = running.await.map_err(Into::into)?;
+            json::write("result", &value).map_err(|invalid| InvalidResult(invalid).into())
+        };
+        Self { returned: Box::pin(returned) }
     }
 
-    pub(crate) async fn end(self) -> Ending {
-        self.ending.await
+    /// What it returned, as JSON.
+    pub(crate) fn returned(
+        self,
+    ) -> Pin<Box<dyn Future<Output = HandlerResult<Box<RawValue>>> + Send>> {
+        self.returned
     }
 }
 
@@ -49,9 +58,8 @@ where
     T: Serialize,
     E: Into<HandlerError>,
 {
-    fn run(&self, job: Job, retryable: Arc<Retryable>) -> Run {
-        let running = self(job);
-        Run::new(async move { ending(running.await, &*retryable) })
+    fn run(&self, job: Job) -> Run {
+        Run::new(self(job))
     }
 }
 
@@ -63,30 +71,17 @@ where
     T: Serialize,
     E: Into<HandlerError>,
 {
-    fn run(&self, job: Job, retryable: Arc<Retryable>) -> Run {
+    fn run(&self, job: Job) -> Run {
         match job.payload::<P>() {
-            Ok(payload) => {
-                let running = self(job, payload);
-                Run::new(async move { ending(running.await, &*retryable) })
-            }
-            Err(invalid) => Run::new(std::future::ready(judge(&invalid.into(), &*retryable))),
+            Ok(payload) => Run::new(self(job, payload)),
+            Err(invalid) => Run::new(std::future::ready(Err::<(), _>(invalid))),
         }
     }
 }
 
-fn ending<T: Serialize, E: Into<HandlerError>>(
-    result: Result<T, E>,
-    retryable: &Retryable,
-) -> Ending {
-    match result {
-        Ok(value) => judge_result(json::write("result", &value)),
-        Err(error) => judge(&error.into(), retryable),
-    }
-}
-
 /// A handler whose types are forgotten.
-pub(crate) type AnyHandler = Arc<dyn Fn(Job, Arc<Retryable>) -> Run + Send + Sync>;
+pub(crate) type AnyHandler = Arc<dyn Fn(Job) -> Run + Send + Sync>;
 
 pub(crate) fn any<Args: 'static>(handler: impl Handler<Args>) -> AnyHandler {
-    Arc::new(move |job, retryable| handler.run(job, retryable))
+    Arc::new(move |job| handler.run(job))
 }

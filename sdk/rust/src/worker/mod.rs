@@ -39,6 +39,7 @@ use board::{Board, Pace};
 pub(crate) use board::{Event, Slot};
 pub use builder::WorkerBuilder;
 use desk::{Desk, Plan};
+pub(crate) use failure::chain;
 pub use failure::{
     HandlerError, HandlerResult, HttpStatus, NonRetryable, OutcomeUnknown, RetryAfter, Snooze,
 };

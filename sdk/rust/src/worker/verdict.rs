@@ -7,10 +7,11 @@ use halyard_api::jobs::finish::FailureText;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
+use crate::processed::{AlreadyInProgress, KeyReused};
 
 use super::failure::{
-    HandlerError, HttpStatus, NonRetryable, OutcomeUnknown, RetryAfter, Snooze, chain,
-    invalid_value,
+    HandlerError, HandlerResult, HttpStatus, NonRetryable, OutcomeUnknown, RetryAfter, Snooze,
+    chain, invalid_value,
 };
 
 /// Bytes of a message and of a stack that are sent; the server keeps no more.
@@ -18,6 +19,11 @@ const MESSAGE_BYTES_MAX: usize = 8 * 1024;
 const STACK_BYTES_MAX: usize = 32 * 1024;
 /// Bytes of a result that are sent, to let the server judge it by its own limit.
 const RESULT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// How long a job is put off while another run of its work is in progress: the other may end
+/// early, so it is looked at again after a minute.
+const PROGRESS_WAIT_MIN: Duration = Duration::from_secs(1);
+const PROGRESS_WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// How a handler ended.
 #[derive(Clone, Debug)]
@@ -62,12 +68,38 @@ pub fn retryable(error: &(dyn StdError + 'static)) -> bool {
     }
 }
 
+/// The ending that a handler's end is. A result that is far too large is a failure.
+pub(crate) fn judge_returned(
+    returned: HandlerResult<Box<RawValue>>,
+    retryable: &Retryable,
+) -> Ending {
+    let size = match returned {
+        Ok(text) if text.get().len() <= RESULT_BYTES_MAX => return Ending::Completed(Some(text)),
+        Ok(text) => text.get().len(),
+        Err(error) => return judge(&error, retryable),
+    };
+    Ending::Failed(Failure {
+        text: FailureText {
+            r#type: Some("InvalidResult".to_owned()),
+            message: Some(format!("the result has {size} bytes")),
+            stack: None,
+        },
+        retryable: false,
+        retry_after: None,
+    })
+}
+
 /// The ending that an error of a handler is.
 pub(crate) fn judge(error: &HandlerError, retryable: &Retryable) -> Ending {
     if let Some(snooze) = error.find::<Snooze>() {
         return Ending::Snoozed(snooze.delay);
     }
-    let useless = error.find::<NonRetryable>().is_some() || invalid_value(error.get()).is_some();
+    if let Some(other) = error.find::<AlreadyInProgress>() {
+        return Ending::Snoozed(other.left().clamp(PROGRESS_WAIT_MIN, PROGRESS_WAIT_MAX));
+    }
+    let useless = error.find::<NonRetryable>().is_some()
+        || error.find::<KeyReused>().is_some()
+        || invalid_value(error.get()).is_some();
     let asked = error.find::<RetryAfter>().map(RetryAfter::delay);
     let header = error.find::<HttpStatus>().and_then(HttpStatus::retry_after);
     let wished = asked.is_some() || error.find::<OutcomeUnknown>().is_some();
@@ -75,24 +107,6 @@ pub(crate) fn judge(error: &HandlerError, retryable: &Retryable) -> Ending {
         text: text(error.type_name(), error.get()),
         retryable: !useless && (wished || retryable(error.get())),
         retry_after: asked.or(header).filter(|_| !useless),
-    })
-}
-
-/// The ending that a returned value is; one that is no JSON, or far too large, is a failure.
-pub(crate) fn judge_result(result: Result<Box<RawValue>, crate::InvalidValue>) -> Ending {
-    let message = match result {
-        Ok(text) if text.get().len() <= RESULT_BYTES_MAX => return Ending::Completed(Some(text)),
-        Ok(text) => format!("the result has {} bytes", text.get().len()),
-        Err(invalid) => invalid.to_string(),
-    };
-    Ending::Failed(Failure {
-        text: FailureText {
-            r#type: Some("InvalidResult".to_owned()),
-            message: Some(message),
-            stack: None,
-        },
-        retryable: false,
-        retry_after: None,
     })
 }
 
@@ -141,6 +155,7 @@ mod tests {
 
     use super::*;
     use crate::error::InvalidValue;
+    use crate::worker::failure::InvalidResult;
 
     fn check(
         error: impl Into<HandlerError>,
@@ -227,14 +242,28 @@ mod tests {
 
     #[test]
     fn results() {
+        let ending = |value: Result<Box<RawValue>, InvalidValue>| {
+            judge_returned(value.map_err(|invalid| InvalidResult(invalid).into()), &retryable)
+        };
         let write = |value: &serde_json::Value| crate::json::write("result", value);
-        assert!(matches!(judge_result(write(&json!({"a": null}))), Ending::Completed(Some(_))));
+        assert!(matches!(ending(write(&json!({"a": null}))), Ending::Completed(Some(_))));
         let large = json!("x".repeat(RESULT_BYTES_MAX));
         for result in [write(&large), crate::json::write("result", &f64::NAN)] {
-            let Ending::Failed(failure) = judge_result(result) else { panic!("a failure") };
+            let Ending::Failed(failure) = ending(result) else { panic!("a failure") };
             assert!(!failure.retryable);
             assert_eq!(failure.text.r#type.as_deref(), Some("InvalidResult"));
         }
+    }
+
+    #[test]
+    fn work_in_progress_elsewhere() {
+        for (left_ms, delay_ms) in [(0, 1_000), (1_500, 1_500), (900_000, 60_000)] {
+            let error = AlreadyInProgress::new("key", Duration::from_millis(left_ms));
+            let ending = judge(&std::io::Error::other(error).into(), &retryable);
+            let Ending::Snoozed(delay) = ending else { panic!("{ending:?}") };
+            assert_eq!(delay, Duration::from_millis(delay_ms));
+        }
+        check(KeyReused::new("key"), false, None);
     }
 
     #[test]

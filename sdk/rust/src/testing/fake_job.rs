@@ -1,29 +1,4 @@
-//! For tests of handlers: jobs without a server.
-//!
-//! A handler is a plain function, so a test calls it. The honest test of idempotency is to run it
-//! twice with the same job and to look at the world:
-//!
-//! ```
-//! use halyard::testing::fake_job;
-//! use halyard::{HandlerResult, Job};
-//!
-//! async fn close_month(job: Job) -> HandlerResult<()> {
-//!     if !job.has_checkpoint("invoices") {
-//!         // … finalize the invoices …
-//!         job.checkpoint("invoices").await?;
-//!     }
-//!     Ok(())
-//! }
-//!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> HandlerResult<()> {
-//! let fake = fake_job("close-month").id("job_3Rk9Tq7Xw2").payload(&"2026-11");
-//! close_month(fake.job()).await?;
-//! close_month(fake.next_attempt().job()).await?;
-//! assert_eq!(fake.job().checkpoints(), ["invoices"]);
-//! # Ok(())
-//! # }
-//! ```
+//! A job that no server knows.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

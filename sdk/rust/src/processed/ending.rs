@@ -1,0 +1,122 @@
+//! What becomes of a record when the work failed.
+
+use std::any::Any;
+use std::error::Error as StdError;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::error::Error;
+use crate::job::Job;
+use crate::worker::{HandlerError, OutcomeUnknown, chain};
+
+/// Whether the effect may have happened although the work failed: then the record stays.
+///
+/// [`OutcomeUnknown`] says so; an aborted attempt was stopped somewhere; a request whose answer
+/// was lost may have been carried out. A connection that was never made has done nothing.
+pub(super) fn is_unknown(error: &HandlerError, job: Option<&Job>) -> bool {
+    let aborted = job.is_some_and(|job| job.signal().reason().is_some());
+    if aborted || error.find::<OutcomeUnknown>().is_some() {
+        return true;
+    }
+    if let Some(http) = error.find::<reqwest::Error>() {
+        let never_sent = http.is_connect() || http.is_builder() || http.is_status();
+        return !never_sent;
+    }
+    chain(error.get()).any(lost_answer)
+}
+
+fn lost_answer(error: &(dyn StdError + 'static)) -> bool {
+    if let Some(Error::Aborted(_)) = error.downcast_ref() {
+        return true;
+    }
+    if error.is::<tokio::time::error::Elapsed>() {
+        return true;
+    }
+    let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+    kind.is_some_and(|kind| {
+        matches!(
+            kind,
+            io::ErrorKind::TimedOut
+                | io::ErrorKind::ConnectionReset
+                | io::ErrorKind::ConnectionAborted
+                | io::ErrorKind::BrokenPipe
+                | io::ErrorKind::UnexpectedEof
+        )
+    })
+}
+
+/// Work whose panic is caught, so that its record can be seen to first.
+pub(super) struct Caught<F>(Pin<Box<F>>);
+
+impl<F> Caught<F> {
+    pub(super) fn new(work: F) -> Self {
+        Self(Box::pin(work))
+    }
+}
+
+impl<F: Future> Future for Caught<F> {
+    type Output = Result<F::Output, Box<dyn Any + Send>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        // Nobody looks at the work again after it has panicked.
+        match catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::fake_job;
+    use crate::{AbortReason, NonRetryable};
+
+    #[track_caller]
+    fn check(error: impl Into<HandlerError>, unknown: bool) {
+        let error = error.into();
+        assert_eq!(is_unknown(&error, None), unknown, "{error:?}");
+    }
+
+    #[tokio::test]
+    async fn what_leaves_the_outcome_unknown() {
+        check("declined", false);
+        check(NonRetryable::new("gone"), false);
+        check(OutcomeUnknown::new("no answer"), true);
+        check(io::Error::other(OutcomeUnknown::new("deep")), true);
+        check(Error::Aborted(AbortReason::TimedOut), true);
+        check(io::Error::from(io::ErrorKind::TimedOut), true);
+        check(io::Error::from(io::ErrorKind::ConnectionReset), true);
+        check(io::Error::from(io::ErrorKind::ConnectionRefused), false);
+        let never = std::future::pending::<()>();
+        let elapsed = tokio::time::timeout(std::time::Duration::ZERO, never).await;
+        check(elapsed.expect_err("it never ends"), true);
+
+        let fake = fake_job("t");
+        let job = fake.job();
+        assert!(!is_unknown(&"declined".into(), Some(&job)));
+        fake.abort(AbortReason::WorkerStopped);
+        assert!(is_unknown(&"declined".into(), Some(&job)));
+    }
+
+    #[tokio::test]
+    async fn requests_over_http() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}/", listener.local_addr().expect("its address"));
+        let hang_up = tokio::spawn(async move {
+            let (connection, _) = listener.accept().await.expect("a connection");
+            connection.readable().await.expect("a request");
+        });
+        // Another test may have chosen a provider before, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+        let lost = client.post(&url).send().await.expect_err("nobody answers");
+        check(lost, true);
+        hang_up.await.expect("the other side");
+        let refused = client.post(&url).send().await.expect_err("nobody listens");
+        check(refused, false);
+    }
+}
