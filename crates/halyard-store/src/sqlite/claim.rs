@@ -28,7 +28,9 @@ pub(super) fn claim(tx: &mut Tx<'_>, claim: &Claim) -> Ran<Claims> {
     }
     let terms = Terms { worker: claim.worker.clone(), claim: claim.mark, lease_ms: claim.lease_ms };
     let mut bytes = 0;
-    for (index, seq) in (0..).zip(ready(tx, claim)?) {
+    let next = ready(tx, claim)?;
+    answer.jobs.reserve(next.len());
+    for (index, seq) in (0..).zip(next) {
         let mut claimed = show(tx, seq)?;
         let before = Guard::of(&claimed.view.job);
         bytes += size(&claimed);

@@ -21,7 +21,7 @@ use crate::OnChange;
 use crate::clock::Clock;
 
 /// Running jobs that are kept in memory: some 50 MB. Further ones are read from their rows.
-const RUNNING_REMEMBERED_MAX: usize = 100_000;
+pub(super) const RUNNING_REMEMBERED_MAX: usize = 100_000;
 
 /// The writer's hands.
 pub(super) struct Tx<'c> {
@@ -221,10 +221,11 @@ impl<'c> Tx<'c> {
     }
 
     fn remember(&mut self, job: &Job) {
-        if job.state != State::Running {
-            self.running.remove(&job.id);
-        } else if self.running.len() < RUNNING_REMEMBERED_MAX {
+        if job.state == State::Running && self.running.len() < RUNNING_REMEMBERED_MAX {
             self.running.insert(job.id, job.clone());
+        } else {
+            // Also when it runs on: it is no longer as it was remembered.
+            self.running.remove(&job.id);
         }
     }
 

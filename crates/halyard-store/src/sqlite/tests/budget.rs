@@ -16,9 +16,9 @@ use rusqlite::hooks::Action;
 
 use super::fresh;
 use crate::sqlite::statements::Statements;
-use crate::sqlite::transaction::Tx;
-use crate::sqlite::{Options, claim, create, finish};
-use crate::verbs::{Claim, Outcome};
+use crate::sqlite::transaction::{RUNNING_REMEMBERED_MAX, Tx};
+use crate::sqlite::{Options, claim, create, finish, heartbeat};
+use crate::verbs::{Beat, Claim, Outcome};
 
 const JOBS: u64 = 100;
 const NOW: i64 = 1_764_000_000_000;
@@ -70,19 +70,9 @@ fn run(keyed: bool) -> (Writes, [(&'static str, u64); 4]) {
     in_one_group(&mut tx, |tx| {
         create::create(tx, &jobs, None).unwrap();
     });
-    let claim = Claim {
-        worker: Name::from("wrk_1"),
-        queues: vec![Name::from("billing")],
-        tasks: None,
-        max: 1_000,
-        lease_ms: 60_000,
-        mark: None,
-        repeat: false,
-        seed: Seed([1; 32]),
-    };
     let mut outcomes = Vec::new();
     in_one_group(&mut tx, |tx| {
-        for claimed in claim::claim(tx, &claim).unwrap().jobs {
+        for claimed in claim::claim(tx, &one_claim(1_000)).unwrap().jobs {
             let job = claimed.view.job;
             let token = job.start.map(|start| start.marks.token);
             outcomes.push(Outcome { id: Some(job.id), token, report: Report::Completed(Ok(None)) });
@@ -102,6 +92,19 @@ fn run(keyed: bool) -> (Writes, [(&'static str, u64); 4]) {
     });
     let seen = seen.lock().unwrap().clone();
     (seen, rows)
+}
+
+fn one_claim(max: usize) -> Claim {
+    Claim {
+        worker: Name::from("wrk_1"),
+        queues: vec![Name::from("billing")],
+        tasks: None,
+        max,
+        lease_ms: 30_000,
+        mark: None,
+        repeat: false,
+        seed: Seed([1; 32]),
+    }
 }
 
 fn in_one_group(tx: &mut Tx<'_>, work: impl FnOnce(&mut Tx<'_>)) {
@@ -135,4 +138,25 @@ fn a_job_costs_one_insert_two_updates_and_a_body() {
         // One counter is left: completed.
         assert_eq!(rows, [("attempts", 0), ("results", 0), ("keys", keys), ("counters", 1)]);
     }
+}
+
+/// A job that runs on while no more are remembered must not stay in memory as it was.
+#[test]
+fn what_finds_no_room_in_memory_is_read_from_its_row() {
+    let connection = fresh();
+    let sql = Statements::prepare(&connection).unwrap();
+    let mut tx = Tx::load(&connection, sql, &Options::default()).unwrap();
+    in_one_group(&mut tx, |tx| {
+        create::create(tx, &[job(1, false)], None).unwrap();
+        let running = claim::claim(tx, &one_claim(1)).unwrap().jobs.remove(0).view.job;
+        for number in 0..RUNNING_REMEMBERED_MAX {
+            tx.running.insert(JobId(number as u128), running.clone());
+        }
+        let token = running.start.map(|start| start.marks.token);
+        let beat = Beat { id: Some(running.id), token };
+        let renewed = heartbeat::heartbeat(tx, &[beat], 600_000).unwrap().leases.remove(0).unwrap();
+        let start = tx.job_by_id(running.id).unwrap().unwrap().start.unwrap();
+        assert_eq!(start.lease_ms, 600_000);
+        assert_eq!(start.expires_at, renewed.expires_at);
+    });
 }
