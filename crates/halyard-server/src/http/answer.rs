@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use super::connection::Link;
 use super::events::EventBody;
+use super::json;
 use super::refused::Refused;
 use super::request_id::RequestId;
 use crate::engine::claims::Leased;
@@ -49,7 +50,7 @@ impl Answer {
     /// When the value cannot be written as JSON, which no wire type is capable of.
     pub fn json<T: Serialize>(status: StatusCode, value: &T) -> Self {
         let mut bytes = Vec::with_capacity(1024);
-        if let Err(error) = serde_json::to_writer(&mut bytes, value) {
+        if let Err(error) = json::write(value, &mut bytes) {
             unreachable!("a wire type could not be written: {error}");
         }
         Self::whole(status, JSON, bytes.into())

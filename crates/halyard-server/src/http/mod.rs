@@ -14,6 +14,7 @@
 //! | [`stats`], [`events`] | more of them |
 //! | [`health`], [`version`], [`metrics_page`], [`openapi`], [`index`], [`docs`] | its own |
 //! | [`convert`] | the only place where core and wire types meet |
+//! | [`json`] | how answers are written |
 //! | [`metrics`], [`patience`] | what is counted; how long a client is waited for |
 //!
 //! Deliberately absent: a web framework between hyper and the table. A call costs one look-up and
@@ -34,6 +35,7 @@ pub mod events;
 pub mod health;
 pub mod index;
 pub mod jobs;
+pub mod json;
 pub mod keys;
 pub mod listener;
 pub mod metrics;
