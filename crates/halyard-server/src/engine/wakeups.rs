@@ -146,15 +146,17 @@ impl Wakeups {
         let mut lines = self.lock();
         let (from, until) = (0, lines.next);
         let mut hints = Vec::new();
-        for change in changes {
+        // Of a job that changed more than once its last state counts.
+        let mut seen = HashSet::with_capacity(changes.len());
+        for change in changes.iter().rev().filter(|change| seen.insert(change.id)) {
             if change.state == Some(State::Queued) {
                 let (queue, task) = (change.queue.clone(), change.task.clone());
                 hints.push(Hint { id: change.id, queue, task, from, until });
             } else {
                 lines.hinted.remove(&change.id);
-                hints.retain(|hint| hint.id != change.id);
             }
         }
+        hints.reverse();
         lines.hint(hints);
         self.settle_idle(&lines);
     }
