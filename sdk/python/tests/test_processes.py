@@ -18,6 +18,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from halyard import AsyncHalyard, Halyard, Job
 from halyard.testing import Server
 
+from .scenarios.registry import until
+from .scenarios.script import Player
+
 TOP = Path(__file__).resolve().parent.parent
 
 
@@ -60,6 +63,20 @@ def test_a_client_and_a_worker_made_before_a_fork(server: Server) -> None:
             job = client.jobs.create(task="t", queue="q")
             assert client.jobs.wait(job.id, 30).result == os.getpid()
         assert client.queues.get("c").counts.queued == 1
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_does_not_use_its_parents_connections(server: Server) -> None:
+    with server.client() as client:
+        client.jobs.create(task="t")
+
+        def child() -> None:
+            assert not client._calls.port._idle
+            client.jobs.create(task="t")
+
+        assert client._calls.port._idle
+        assert in_child(child) == 0
+        client.jobs.create(task="t")
 
 
 def test_one_loop_after_the_other(server: Server) -> None:
@@ -194,6 +211,27 @@ def test_traces(server: Server) -> None:
             assert f"{context.trace_id:032x}-{context.span_id:016x}" in job.traceparent
             assert seen["handler"] == context.trace_id
             assert client.jobs.create(task="other").traceparent is None
+
+
+def test_a_server_that_speaks_nonsense_to_its_worker() -> None:
+    heard: list[str] = []
+    hello = {"status": 200, "body": '{"results":[]}'}
+    lease = '{"token":"t","deadline":"x","expires_in_ms":1,"deadline_in_ms":1}'
+    odd = [
+        {"status": 200, "body": '{"jobs":[{"id":1}]}'},
+        {"status": 200, "body": '{"jobs":[{"id":"a","lease":' + lease + "}]}"},
+        {"status": 200, "body": '{"jobs":7}'},
+        {"status": 200, "body": "null"},
+    ]
+    with Player([hello, *odd]) as player, Halyard(player.url) as client:
+        worker = client.worker(
+            queues=["q"], shutdown_timeout=0, on_error=lambda error: heard.append(str(error))
+        )
+        worker.task("t", lambda job: None)
+        worker.start()
+        until("it has asked in vain", lambda: len(player.times) > 6)
+        worker.stop()
+    assert "is not one of Halyard's" in heard[0]
 
 
 def test_threads_go_with_the_worker(server: Server) -> None:

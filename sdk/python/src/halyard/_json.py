@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -26,6 +26,7 @@ DEPTH_MAX = 256
 #: Digits from which `int` refuses to read a text.
 _INT_DIGITS_MAX = 4_000
 
+_BYTES = (bytes, bytearray, memoryview)
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 _encode = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
@@ -148,7 +149,7 @@ class _Writer:
             self.number(value, path)
         elif isinstance(value, Mapping):
             self.members(value, path, depth)
-        elif isinstance(value, (list, tuple)):
+        elif isinstance(value, Sequence) and not isinstance(value, _BYTES):
             self.items(value, path, depth)
         else:
             plain = members_of(value)
@@ -183,7 +184,7 @@ class _Writer:
             start = ","
         self.parts.append("{}" if start == "{" else "}")
 
-    def items(self, value: list[Any] | tuple[Any, ...], path: str, depth: int) -> None:
+    def items(self, value: Sequence[Any], path: str, depth: int) -> None:
         self.parts.append("[")
         for place, item in enumerate(value):
             if place:
@@ -213,7 +214,7 @@ def _no_json(value: Any) -> str:
     hint = ""
     if hasattr(value, "isoformat"):
         hint = "; write it as text: .isoformat()"
-    elif isinstance(value, (bytes, bytearray, memoryview)):
+    elif isinstance(value, _BYTES):
         hint = "; write it as text, for instance with base64.b64encode(…).decode()"
     elif isinstance(value, (set, frozenset)):
         hint = "; write it as a list"

@@ -36,6 +36,11 @@ class Process:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._child.pid
+
     def play(self, role: str) -> None:
         """Gives a role to a process that was started without one."""
         assert self._child.stdin is not None

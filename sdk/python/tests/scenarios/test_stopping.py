@@ -8,6 +8,7 @@ import random
 import signal
 import socket
 import time
+from functools import partial
 
 import pytest
 
@@ -20,6 +21,7 @@ from halyard import (
     SettingsError,
     Worker,
 )
+from halyard._worker.plan import CLAIM_WAIT
 from halyard.testing import Server
 
 from .process import Process
@@ -49,6 +51,12 @@ def test_shutdown(server: Server, client: Halyard, kind: str) -> None:
             assert found == ("queued", 0, 1, 0, "released")
 
 
+def drains(client: Halyard, process: Process) -> bool:
+    """Whether the worker of this process says that it ends."""
+    name = f":{process.pid}"
+    return any(one.draining and (one.name or "").endswith(name) for one in client.workers.list())
+
+
 @scenario
 @pytest.mark.parametrize("kind", ["plain", "asyncio"])
 def test_second_signal(server: Server, client: Halyard, kind: str) -> None:
@@ -58,10 +66,7 @@ def test_second_signal(server: Server, client: Halyard, kind: str) -> None:
             process.says("running")
             process.signal(first)
             # The worker has heard of the first one when it says that it ends.
-            until(
-                "the worker drains",
-                lambda: any(one.draining and one.running for one in client.workers.list()),
-            )
+            until("the worker drains", partial(drains, client, process))
             process.signal(signal.SIGTERM)
             assert process.ended() == 128 + signal.SIGTERM
             # The server still counts it as running; the next worker must not take it.
@@ -120,6 +125,15 @@ def test_start_stop(server: Server, client: Halyard) -> None:
     worker.start()
     runs(client)
     worker.stop()
+
+
+def test_stop_right_after_start(server: Server, client: Halyard) -> None:
+    worker = worker_of(client)
+    begin = time.monotonic()
+    for _ in range(50):
+        worker.start()
+        worker.stop()
+    assert time.monotonic() - begin < CLAIM_WAIT, "no claim waits for its time to pass"
 
 
 async def test_start_stop_async(server: Server) -> None:

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from halyard import AbortReason
-from halyard._worker.board import Report
+from halyard._worker.board import Claim, Report
 from halyard._worker.board.held import Held
 from halyard._worker.verdict import Completed, Dropped, Ending, Failed, Snoozed
 
@@ -32,6 +32,22 @@ def test_claims_only_what_can_start() -> None:
         "claim 2 for 20 s as wrk_1:3",
         "report job_1=completed job_3=failed",
     ]
+
+
+def test_what_is_sent_is_topped_up() -> None:
+    course = Course.running(3, 3)
+    course.ended(1, DONE)
+    claim, report = course.board.poll(course.now)
+    assert isinstance(claim, Claim)
+    assert isinstance(report, Report)
+    # Two more end while the threads that send are waking up.
+    course.ended(2, DONE)
+    course.ended(3, FAILED)
+    assert not course.poll()
+    assert course.board.topped_up(claim).max == 3
+    assert [one.slot for one in course.board.reports.topped_up()] == [1, 2, 3]
+    course.reported("ok", "ok", "ok")
+    assert not course.board.held
 
 
 def test_reports_that_nobody_takes_stop_the_claims() -> None:

@@ -49,15 +49,23 @@ class Port:
         self._hang_ups = 0
         self._closed = False
 
-    def exchange(self, request: Request) -> Answer:
+    @property
+    def hang_ups(self) -> int:
+        """How often it was hung up."""
+        return self._hang_ups
+
+    def exchange(self, request: Request, hang_ups: int | None = None) -> Answer:
         """Sends a request once. Every complete answer counts, whatever its status.
+
+        With `hang_ups` as they were when the request was decided on, a later one is never missed,
+        also one that came before the request was on its way.
 
         Raises HalyardConnectionError.
         """
         settings = self.settings
         limit = settings.timeout if request.timeout is None else request.timeout
         give_up = time.monotonic() + limit + request.wait
-        link = self._take(give_up)
+        link = self._take(give_up, hang_ups)
         answer = None
         try:
             link.settimeout(max(give_up - time.monotonic(), 0.001))
@@ -94,11 +102,14 @@ class Port:
         for one in idle:
             one.link.close()
 
-    def _take(self, give_up: float) -> socket.socket:
+    def _take(self, give_up: float, hang_ups: int | None) -> socket.socket:
         """A connection that seems to be alive, or a new one."""
         oldest = time.monotonic() - IDLE_TIMEOUT
         with self._lock:
-            hang_ups = self._hang_ups
+            if hang_ups is None:
+                hang_ups = self._hang_ups
+            if self._hang_ups != hang_ups:
+                raise self.settings.broken()
             while self._idle:
                 one = self._idle.pop()
                 if one.since >= oldest and not _has_ended(one.link):

@@ -67,6 +67,7 @@ class Desk:
         self._wake = threading.Event()
         #: Until when the thread of time sleeps.
         self._sleeps_until = 0.0
+        self._fault: BaseException | None = None
         self._ended = threading.Event()
         self._when_ended: list[Callable[[], object]] = []
         _forking.watch(self)
@@ -81,7 +82,15 @@ class Desk:
             ("heartbeats", self._send_beats),
             ("time", self._pass_time),
         ):
-            threading.Thread(target=work, name=f"halyard-{name}", daemon=True).start()
+            thread = threading.Thread(
+                target=self._guard, args=(work,), name=f"halyard-{name}", daemon=True
+            )
+            thread.start()
+
+    @property
+    def fault(self) -> BaseException | None:
+        """What ended the worker that should not have: a fault of this package's."""
+        return self._fault
 
     @property
     def has_ended(self) -> bool:
@@ -183,10 +192,26 @@ class Desk:
         for call in self._when_ended:
             call()
 
+    def _guard(self, work: Callable[[], None]) -> None:
+        """A thread that fails takes the worker with it, rather than leave it half alive."""
+        try:
+            work()
+        except Exception as error:
+            _log.exception("the worker ends: a fault in its thread")
+            with self._lock:
+                self._fault = error
+                self._end()
+
     def _send_claims(self) -> None:
         port = self._ports["claim"]
         while (claim := self._claims.get()) is not None:
-            sent, answer = exchange(port, self._wire.claim(claim), "jobs")
+            with self._lock:
+                if not self._board.claiming.awaits(claim.number):
+                    # It was hung up on before it was sent.
+                    continue
+                claim = self._board.topped_up(claim)
+                hang_ups = port.hang_ups
+            sent, answer = exchange(port, self._wire.claim(claim), "jobs", hang_ups)
             with self._lock:
                 now = time.monotonic()
                 if isinstance(answer, Trouble):
@@ -197,8 +222,10 @@ class Desk:
 
     def _send_reports(self) -> None:
         port = self._ports["report"]
-        while (report := self._reports.get()) is not None:
-            texts = [pending.text for pending in report.pending]
+        while self._reports.get() is not None:
+            with self._lock:
+                # More handlers may have ended while this thread was waking up.
+                texts = [pending.text for pending in self._board.reports.topped_up()]
             _, answer = exchange(port, self._wire.report(texts), "results")
             with self._lock:
                 now = time.monotonic()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from typing import Any
 
 from .. import _json, _retry
@@ -53,15 +54,19 @@ class Wire:
         return Request("POST", "/v1/jobs/finish", body.encode())
 
 
-def exchange(port: Port, request: Request, member: str) -> tuple[float, list[Any] | Trouble]:
+def exchange(
+    port: Port, request: Request, member: str, hang_ups: int | None = None
+) -> tuple[float, list[Any] | Trouble]:
     """Sends a request once; when it was sent, and the list in its answer or what went wrong."""
     sent = time.monotonic()
     try:
-        answer = port.exchange(request)
+        answer = port.exchange(request, hang_ups)
         if answer.is_success:
             found = answer.members(member)[member]
             if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
                 answer.unexpected(f"`{member}` is no list of objects")
+            if member == "jobs" and not all(_is_claimed(job) for job in found):
+                answer.unexpected("a job of it cannot be understood")
             return sent, found
         temporary = _retry.is_temporary(answer.status)
         return sent, Trouble(answer.error(), temporary, answer.retry_after)
@@ -73,3 +78,29 @@ def exchange(port: Port, request: Request, member: str) -> tuple[float, list[Any
         trouble = HalyardError(f"{type(error).__name__}: {error}")
         trouble.__cause__ = error
         return sent, Trouble(trouble, True)
+
+
+#: What a claimed job must have for its handler to run, and of which kind.
+_JOB = {
+    **dict.fromkeys(("id", "task", "queue", "created_at"), str),
+    **dict.fromkeys(("attempt", "max_attempts", "life", "starts"), int),
+}
+_LEASE = {"token": str, "deadline": str, "expires_in_ms": int, "deadline_in_ms": int}
+
+
+def _is_claimed(job: dict[str, Any]) -> bool:
+    """Whether a job can be run; what answers may be no Halyard server."""
+    lease = job.get("lease")
+    if not isinstance(lease, dict):
+        return False
+    checkpoints = job.get("checkpoints") or []
+    try:
+        datetime.fromisoformat(lease["deadline"])
+        datetime.fromisoformat(job.get("started_at") or lease["deadline"])
+        return (
+            all(type(job[name]) is kind for name, kind in _JOB.items())
+            and all(type(lease[name]) is kind for name, kind in _LEASE.items())
+            and all(isinstance(one["name"], str) for one in checkpoints)
+        )
+    except (KeyError, TypeError, ValueError):
+        return False

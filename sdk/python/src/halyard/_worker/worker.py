@@ -11,7 +11,7 @@ from typing import Any, NoReturn, Self, TypeVar, overload
 from .. import _forking
 from .._async.calls import AsyncCalls
 from .._sync.calls import Calls
-from ..errors import SettingsError
+from ..errors import HalyardError, SettingsError
 from . import signals
 from .desk import Desk
 from .handler import handler_of
@@ -118,6 +118,7 @@ class Worker(AnyWorker):
         with signals.followed(desk.stop_soon) if handle else contextlib.nullcontext():
             desk.wait()
         self._lifecycle.forget(desk)
+        _raise_fault(desk)
 
     def _begin(self) -> Desk:
         self._plan.check()
@@ -187,6 +188,7 @@ class AsyncWorker(AnyWorker):
                 await asyncio.shield(_end_of(desk))
                 raise
         self._lifecycle.forget(desk)
+        _raise_fault(desk)
 
     async def _begin(self) -> Desk:
         self._plan.check()
@@ -213,6 +215,12 @@ class AsyncWorker(AnyWorker):
         trace: TracebackType | None,
     ) -> None:
         await self.stop()
+
+
+def _raise_fault(desk: Desk) -> None:
+    if desk.fault is not None:
+        message = "a thread of the worker has failed; this is a fault of Halyard's"
+        raise HalyardError(message) from desk.fault
 
 
 async def _end_of(desk: Desk) -> None:

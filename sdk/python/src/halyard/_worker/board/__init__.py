@@ -141,6 +141,12 @@ class Board:
             self._idle_at(),
         )
 
+    def topped_up(self, claim: Claim) -> Claim:
+        """The claim as it is to be sent: for what is free by now, which may be more."""
+        if self.shutdown is None:
+            claim.max = max(claim.max, self._free())
+        return claim
+
     def _free(self) -> int:
         """How many jobs could start now."""
         if self.shutdown is not None:

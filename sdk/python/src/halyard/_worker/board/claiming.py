@@ -66,9 +66,13 @@ class Claiming:
             self._id = self._number
         return Claim(self._number, f"{self._name}:{self._id}", repeat, amount, wait)
 
+    def awaits(self, number: int) -> bool:
+        """Whether the answer to this claim is waited for."""
+        return self._under_way and number == self._number
+
     def answered(self, now: float, number: int, sent: float, jobs: int) -> bool:
         """Takes in an answer with this many jobs; False when it is not the one waited for."""
-        if not self._under_way or number != self._number:
+        if not self.awaits(number):
             return False
         self._under_way = False
         self._id = None
@@ -82,7 +86,7 @@ class Claiming:
 
     def failed(self, now: float, number: int, trouble: Trouble, chance: float) -> bool:
         """Takes in a failure; says whether to tell of it."""
-        if not self._under_way or number != self._number:
+        if not self.awaits(number):
             return False
         self._under_way = False
         self._failures += 1

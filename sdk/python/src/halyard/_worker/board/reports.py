@@ -61,6 +61,8 @@ class Reports:
     def __init__(self) -> None:
         self._waiting: deque[Pending] = deque()
         self._under_way: list[Pending] = []
+        #: Of those under way.
+        self._bytes = 0
         self._failures = 0
         self._not_before = 0.0
 
@@ -73,16 +75,19 @@ class Reports:
         if not self._waiting or self._under_way or now < self._not_before:
             return None
         self._not_before = 0.0
-        total = 0
+        self._bytes = 0
+        return self.topped_up()
+
+    def topped_up(self) -> list[Pending]:
+        """The reports as they are to be sent: with what has gathered by now."""
         while self._waiting:
             following = self._waiting[0]
-            total += size(following.text)
+            total = self._bytes + size(following.text)
             fits = len(self._under_way) < REPORTS_MAX and total <= BYTES_MAX
-            if self._under_way and (following.alone or not fits):
+            if self._under_way and (following.alone or self._under_way[0].alone or not fits):
                 break
+            self._bytes = total
             self._under_way.append(self._waiting.popleft())
-            if following.alone:
-                break
         return list(self._under_way)
 
     def answered(
