@@ -127,16 +127,15 @@ def refusal(status: int, body: str) -> ApiError:
     return _problem.read(status, "req_1", body.encode())
 
 
-def test_refused_batches() -> None:
-    named = refusal(
-        400,
-        """{"code":"invalid_field","detail":"2 faults","errors":[
+@pytest.mark.parametrize("status", [400, 413])
+def test_refused_batches(status: int) -> None:
+    faults = """{"code":"invalid_field","detail":"2 faults","errors":[
         {"code":"invalid_field","pointer":"/jobs/1/queue","message":"queue is bad"},
         {"code":"payload_too_large","pointer":"/jobs/3/payload","message":"too large"},
         {"code":"invalid_field","pointer":"/jobs/1/priority","message":"too high"},
-        {"code":"invalid_field","pointer":"/jobs/9/priority","message":"beyond"}]}""",
-    )
-    items = _batch.divide(named, 4)
+        {"code":"invalid_field","pointer":"/jobs/9/priority","message":"beyond"}]}"""
+    # Whichever status the batch got, each item has its own.
+    items = _batch.divide(refusal(status, faults), 4)
     assert items is not None
     assert {place: str(error) for place, error in items.items()} == {
         1: "queue is bad (400 invalid_field)",

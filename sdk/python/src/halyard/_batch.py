@@ -100,7 +100,8 @@ def _own_error(refusal: ApiError, faults: list[FieldError]) -> ApiError:
     own.errors = faults
     own.detail = faults[0].message or refusal.detail
     own.code = faults[0].code or refusal.code
-    own.status = 413 if own.code == "payload_too_large" else refusal.status
+    # The batch had one status for faults of both kinds.
+    own.status = 413 if own.code == "payload_too_large" else 400
     own.args = (f"{own.detail} ({own.status} {own.code})",)
     return own
 
