@@ -154,19 +154,28 @@ export function readResults(
 /** A result without its first words, such as `201,"job":{…}`. */
 function readPart(answer: Answer, item: Item, part: string, bigint: boolean): CreateResult {
   if (part.startsWith("20")) {
-    let job: CreatedJob | undefined;
-    return {
-      ok: true,
-      get job() {
-        const text = part.slice('201,"job":'.length);
-        job ??= own(item, new Reader(answer, bigint, text).created());
-        return job;
-      },
-    };
+    const text = part.slice('201,"job":'.length);
+    return unread(() => own(item, new Reader(answer, bigint, text).created()));
   }
   const reader = new Reader(answer, bigint, part.slice('422,"error":'.length));
   const status = Number(part.slice(0, 3));
   return { ok: false, error: reader.refusal({ status, error: reader.value }) };
+}
+
+/** A job that is read when somebody looks at it; then the answer need not be kept for it. */
+function unread(read: () => CreatedJob): CreateResult {
+  let waiting: (() => CreatedJob) | undefined = read;
+  let job: CreatedJob | undefined;
+  return {
+    ok: true,
+    get job() {
+      if (waiting !== undefined) {
+        job = waiting();
+        waiting = undefined;
+      }
+      return job as CreatedJob;
+    },
+  };
 }
 
 /**

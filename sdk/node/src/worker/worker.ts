@@ -134,7 +134,7 @@ export class Worker {
     const name = typeof task === "string" ? task : task.name;
     const handler = typeof second === "function" ? second : third;
     const own = typeof task === "string" ? undefined : task.schema;
-    const schema = typeof second === "function" ? own : second.schema;
+    const schema = typeof second === "function" ? own : second?.schema;
     if (typeof name !== "string" || name === "" || typeof handler !== "function") {
       throw new SettingsError("a task is a name and a function: worker.task(name, handler)");
     }

@@ -33,11 +33,11 @@ scenario("shutdown", () =>
 );
 
 scenario("second_signal", () =>
-  withProcesses((start) =>
-    withServer(async (server, halyard) => {
-      for (const first of ["SIGTERM", "SIGINT"] as const) {
+  withProcesses(async (start) => {
+    for (const first of ["SIGTERM", "SIGINT"] as const) {
+      await withServer(async (server, halyard) => {
         const process = start(server.url, "sleeper");
-        const { id } = await halyard.jobs.create({ task: "t", queue: "q", payload: 60 });
+        await halyard.jobs.create({ task: "t", queue: "q", payload: 60 });
         await process.says("running");
         process.signal(first);
         // The worker has heard of the first one when it says that it ends.
@@ -47,10 +47,9 @@ scenario("second_signal", () =>
         });
         process.signal("SIGTERM");
         expect(await process.ended()).toEqual({ code: 143, signal: null });
-        await halyard.jobs.cancel(id);
-      }
-    }),
-  ),
+      });
+    }
+  }),
 );
 
 function workerOf(halyard: Halyard): Worker {
