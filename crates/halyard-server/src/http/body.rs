@@ -129,13 +129,11 @@ async fn collect(body: &mut Incoming, bytes_max: usize, room: &Room) -> Collecte
             first = data;
             continue;
         }
-        let declared = hyper::body::Body::size_hint(body).lower();
-        let expected = length + usize::try_from(declared).unwrap_or(0).min(bytes_max);
-        if !room.take(&mut taken, expected) {
+        // For what has come, not for what was declared: a declaration costs its sender nothing.
+        if !room.take(&mut taken, length) {
             return Collected::NoRoom;
         }
         if all.is_empty() {
-            all.reserve(expected);
             all.extend_from_slice(&std::mem::take(&mut first));
         }
         all.extend_from_slice(&data);

@@ -89,15 +89,44 @@ impl Link {
     }
 }
 
+/// What the client is waited for, and since when.
+#[derive(Debug)]
+struct Wait {
+    /// The phase when it was last looked at.
+    seen: Phase,
+    since: Instant,
+}
+
+impl Wait {
+    /// An answer, an event, or a part of one was written: the client is waited for from now on.
+    fn written(&mut self, now: Instant) {
+        self.since = now;
+    }
+
+    /// When the client has been waited for long enough in this phase, which was noticed now;
+    /// `None` if it is not waited for.
+    fn until(&mut self, phase: Phase, now: Instant, limits: &Patience) -> Option<Instant> {
+        // Idleness begins when the answer was written, however late it is noticed.
+        if phase != self.seen && phase != Phase::Idle {
+            self.since = now;
+        }
+        self.seen = phase;
+        match phase {
+            Phase::Busy => None,
+            Phase::Head => Some(self.since + limits.head),
+            Phase::Body => Some(self.since + limits.body),
+            Phase::Idle => Some(self.since + limits.idle),
+        }
+    }
+}
+
 /// The socket.
 #[derive(Debug)]
 pub struct Connection {
     stream: TcpStream,
     link: Link,
     limits: Patience,
-    /// The phase when it was last looked at, and since when.
-    seen: Phase,
-    since: Instant,
+    wait: Wait,
     patience: Pin<Box<Sleep>>,
     stall: Option<Pin<Box<Sleep>>>,
 }
@@ -107,26 +136,19 @@ impl Connection {
     pub fn new(stream: TcpStream, link: Link, limits: Patience) -> Self {
         let since = Instant::now();
         let patience = Box::pin(tokio::time::sleep_until(since + limits.head));
-        Self { stream, link, limits, seen: Phase::Head, since, patience, stall: None }
-    }
-
-    fn enter(&mut self, phase: Phase) {
-        self.link.set(phase);
-        self.seen = phase;
-        self.since = Instant::now();
+        let wait = Wait { seen: Phase::Head, since };
+        Self { stream, link, limits, wait, patience, stall: None }
     }
 
     /// Says whether the client was waited for long enough; otherwise it is looked at again in time.
     fn has_waited(&mut self, cx: &mut Context<'_>) -> bool {
-        let phase = self.link.phase();
-        if phase != self.seen {
-            self.enter(phase);
+        let now = Instant::now();
+        if self.stall.is_some() {
+            // The last answer is still on its way.
+            self.wait.written(now);
         }
-        let until = match phase {
-            Phase::Busy => return false,
-            Phase::Head => self.since + self.limits.head,
-            Phase::Body => self.since + self.limits.body,
-            Phase::Idle => self.since + self.limits.idle,
+        let Some(until) = self.wait.until(self.link.phase(), now, &self.limits) else {
+            return false;
         };
         // A timer that is early is moved when it fires, one that is late at once.
         while self.patience.deadline() > until || self.patience.as_mut().poll(cx).is_ready() {
@@ -146,8 +168,7 @@ impl Connection {
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stall = None;
-            // An answer, or an event: the client is waited for from now on.
-            self.since = Instant::now();
+            self.wait.written(Instant::now());
             return written;
         }
         let stall = self.stall.get_or_insert_with(|| {
@@ -167,7 +188,8 @@ impl AsyncRead for Connection {
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
         if read.is_ready() {
             if self.link.phase() == Phase::Idle {
-                self.enter(Phase::Head);
+                self.link.set(Phase::Head);
+                self.wait = Wait { seen: Phase::Head, since: Instant::now() };
             }
             return read;
         }
@@ -210,5 +232,51 @@ impl AsyncWrite for Connection {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    enum Event {
+        Written,
+        Noticed(Phase),
+    }
+    use Event::{Noticed, Written};
+
+    /// Plays events, each at its second, and checks until when the client is waited for at last.
+    fn check(what: &str, events: &[(u64, Event)], wanted: Option<u64>) {
+        let limits = Patience::default();
+        let begin = Instant::now();
+        let at = |second: u64| begin + Duration::from_secs(second);
+        let mut wait = Wait { seen: Phase::Head, since: begin };
+        let mut until = None;
+        for (second, event) in events {
+            match event {
+                Written => wait.written(at(*second)),
+                Noticed(phase) => until = wait.until(*phase, at(*second), &limits),
+            }
+        }
+        assert_eq!(until, wanted.map(at), "{what}");
+    }
+
+    #[test]
+    fn each_phase_has_its_length() {
+        use Phase::{Body, Busy, Head, Idle};
+        check("a first head", &[(4, Noticed(Head))], Some(10));
+        check("a body", &[(4, Noticed(Body)), (9, Noticed(Body))], Some(34));
+        check("a call", &[(4, Noticed(Busy))], None);
+        let answered = || [(2, Noticed(Busy)), (20, Written)];
+        let noticed = |events: Vec<(u64, Event)>| answered().into_iter().chain(events).collect();
+        let seen_late: Vec<_> = noticed(vec![(27, Noticed(Idle))]);
+        check("idle since its answer, though noticed later", &seen_late, Some(95));
+        let seen_often: Vec<_> = noticed(vec![(20, Noticed(Idle)), (94, Noticed(Idle))]);
+        check("idle since its answer, however often noticed", &seen_often, Some(95));
+        let again: Vec<_> = noticed(vec![(27, Noticed(Idle)), (40, Noticed(Busy)), (41, Written)]);
+        let again: Vec<_> = again.into_iter().chain([(45, Noticed(Idle))]).collect();
+        check("idle since the last answer", &again, Some(116));
     }
 }

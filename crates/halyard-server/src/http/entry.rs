@@ -106,7 +106,8 @@ fn let_in(app: &App, route: &Route, call: &Call) -> Result<(), Refused> {
     Ok(())
 }
 
-fn log(refused: &Refused, route: Option<usize>, id: RequestId) {
+/// Tells a refusal's request id in the log; `route` is unknown for a request that was not read.
+pub(super) fn log(refused: &Refused, route: Option<usize>, id: RequestId) {
     let problem = &refused.0;
     let path = route.map_or("", |index| routes::route(index).path);
     let code = problem.code.as_str();

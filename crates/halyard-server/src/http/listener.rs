@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use halyard_api::problem::Code;
+use http_body_util::{BodyExt, Collected};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -14,10 +16,13 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::App;
+use super::answer::Answer;
 use super::connection::{Connection, Link};
 use super::entry;
+use super::refused::Refused;
+use super::request_id::RequestId;
 
-/// Connections at one time; further ones are told to come back.
+/// Connections at one time; further ones are answered `overloaded`.
 pub const CONNECTIONS_MAX: usize = 10_000;
 
 /// Headers of one request.
@@ -35,8 +40,8 @@ const ACCEPT_REST: Duration = Duration::from_millis(50);
 /// Connections that the kernel keeps ready for us.
 const BACKLOG: u32 = 4_096;
 
-const TOO_MANY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
-    Content-Length: 0\r\nConnection: close\r\n\r\n";
+/// How long a connection beyond the limit is kept for its answer.
+const TURN_AWAY_MAX: Duration = Duration::from_secs(1);
 
 /// Opens the port.
 ///
@@ -53,15 +58,17 @@ pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Serves until `stop` says so; then finishes the calls under way, for at most `grace`.
+/// Serves at most `connections_max` connections at a time until `stop` says so; then finishes the
+/// calls under way, for at most `grace`.
 pub async fn serve(
     listener: TcpListener,
     app: Arc<App>,
+    connections_max: usize,
     mut stop: watch::Receiver<bool>,
     grace: Duration,
 ) {
     let mut connections = JoinSet::new();
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let places = Arc::new(Semaphore::new(connections_max));
     loop {
         let accepted = tokio::select! {
             biased;
@@ -71,7 +78,7 @@ pub async fn serve(
         match accepted {
             Ok((stream, _)) => {
                 let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-                    connections.spawn(turn_away(stream));
+                    connections.spawn(turn_away(stream, Arc::clone(&app)));
                     continue;
                 };
                 let (app, stop) = (Arc::clone(&app), stop.clone());
@@ -129,11 +136,34 @@ async fn told(stop: &mut watch::Receiver<bool>) {
     let _ = stop.wait_for(|stop| *stop).await;
 }
 
-async fn turn_away(mut stream: TcpStream) {
-    let told = tokio::time::timeout(Duration::from_secs(1), async {
-        stream.write_all(TOO_MANY).await?;
-        stream.shutdown().await
+/// Answers `overloaded` to whatever this client asks.
+async fn turn_away(mut stream: TcpStream, app: Arc<App>) {
+    let told = tokio::time::timeout(TURN_AWAY_MAX, async {
+        stream.write_all(&too_many(&app).await).await?;
+        stream.shutdown().await?;
+        // A socket that is closed with a request unread takes its answer back.
+        tokio::io::copy(&mut stream, &mut tokio::io::sink()).await
     });
     // Whoever does not listen has gone already.
     let _ = told.await;
+}
+
+/// The refusal as it goes over the wire: no request is read for it.
+async fn too_many(app: &App) -> Vec<u8> {
+    let id = RequestId::make(app.engine.store.now(), rand::random());
+    let detail = "this server has as many connections as it takes; come back later";
+    let refused = Refused::new(Code::Overloaded, detail);
+    entry::log(&refused, None, id);
+    let answer = Answer::refusal(refused, id, None);
+    app.metrics.record(None, answer.status(), Duration::ZERO);
+    let (head, body) = answer.into_response(id).into_parts();
+    let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
+    let mut bytes = format!("HTTP/1.1 {}\r\n", head.status).into_bytes();
+    for (name, value) in &head.headers {
+        bytes.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+    }
+    let rest = format!("content-length: {}\r\nconnection: close\r\n\r\n", body.len());
+    bytes.extend_from_slice(rest.as_bytes());
+    bytes.extend_from_slice(&body);
+    bytes
 }

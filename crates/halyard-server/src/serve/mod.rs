@@ -85,7 +85,8 @@ pub async fn start(
     let app = Arc::new(App::new(Arc::clone(&engine), rules));
     let (stop, stopped) = watch::channel(false);
     let loops = loops::start(&engine);
-    let serving = tokio::spawn(listener::serve(port, app, stopped, GRACE));
+    let serving = listener::serve(port, app, listener::CONNECTIONS_MAX, stopped, GRACE);
+    let serving = tokio::spawn(serving);
     Ok(Running { address, engine, stop, serving, _loops: loops })
 }
 

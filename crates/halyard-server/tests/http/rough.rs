@@ -1,16 +1,24 @@
 //! Raw bytes: one request in, one answer out, or the connection is closed; never a 5xx.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpSocket;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
+use halyard_core::retention::Retention;
+use halyard_server::engine::{Engine, Hints};
+use halyard_server::http::access::Door;
 use halyard_server::http::patience::Patience;
+use halyard_server::http::{App, Rules, listener};
 use halyard_server::serve::Settings;
+use halyard_store::memory::Memory;
+use halyard_store::options::Options;
 use serde_json::json;
 
-use crate::served::{PATIENCE, Served, settings};
+use crate::served::{PATIENCE, Served, read_reply, settings};
 
 /// Everything that comes back on one connection.
 async fn talk(served: &Served, bytes: &[u8]) -> String {
@@ -190,14 +198,14 @@ async fn many_large_bodies_at_once_are_told_to_come_back() {
          Content-Length: {}\r\nConnection: close\r\n\r\n",
         16 << 20
     );
-    let mut half_sent = Vec::new();
+    let body = vec![b' '; (16 << 20) - 1];
+    let mut unfinished = Vec::new();
     for _ in 0..15 {
         let mut stream = served.connect().await;
         stream.write_all(head.as_bytes()).await.unwrap();
-        stream.write_all(&vec![b' '; 1 << 20]).await.unwrap();
-        half_sent.push(stream);
+        stream.write_all(&body).await.unwrap();
+        unfinished.push(stream);
     }
-    let body = vec![b' '; (16 << 20) - 1];
     let refused = async {
         loop {
             // Until the server has seen enough of the bodies above.
@@ -208,11 +216,45 @@ async fn many_large_bodies_at_once_are_told_to_come_back() {
             assert_eq!(reply.code(), "malformed_json", "{reply:?}");
             let mut stream = served.connect().await;
             stream.write_all(head.as_bytes()).await.unwrap();
-            stream.write_all(&vec![b' '; 1 << 20]).await.unwrap();
-            half_sent.push(stream);
+            stream.write_all(&body).await.unwrap();
+            unfinished.push(stream);
         }
     };
     let reply = timeout(PATIENCE, refused).await.expect("there is an end to the room");
     assert_eq!((reply.code(), reply.header("retry-after")), ("overloaded", Some("1")));
     assert_eq!(served.post("/v1/jobs", json!({"task": "t"})).await.status, 201, "small ones pass");
+}
+
+#[tokio::test]
+async fn connections_beyond_the_last_place_are_refused_like_any_call() {
+    let hints = Hints::default();
+    let options = Options { on_change: hints.listener(), ..Options::default() };
+    let store = Arc::new(Memory::open(options));
+    let engine = Arc::new(Engine::new(store, hints, Retention::default()));
+    let door = Door { key: None, listen: [127, 0, 0, 1].into(), allowed_hosts: Vec::new() };
+    let patience = Patience::default();
+    let app = App::new(engine, Rules { door, read_only: false, key_ttl_ms: 1, patience });
+    let port = listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = port.local_addr().unwrap();
+    let (_stop, stopped) = watch::channel(false);
+    let serving = listener::serve(port, Arc::new(app), 1, stopped, Duration::ZERO);
+    let serving = tokio::spawn(serving);
+
+    let only = TcpStream::connect(address).await.unwrap();
+    for request in ["", "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n"] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let reply = read_reply(stream).await;
+        assert_eq!((reply.status, reply.code()), (503, "overloaded"), "{reply:?}");
+        assert_eq!(reply.json["retryable"], true);
+        for (name, value) in [
+            ("retry-after", "1"),
+            ("content-type", "application/problem+json"),
+            ("x-request-id", reply.json["request_id"].as_str().unwrap()),
+        ] {
+            assert_eq!(reply.header(name), Some(value), "{reply:?}");
+        }
+    }
+    drop(only);
+    serving.abort();
 }

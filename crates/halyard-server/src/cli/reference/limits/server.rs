@@ -40,7 +40,11 @@ pub(super) fn requests() -> [Row; 6] {
 /// What a server takes at one time.
 pub(super) fn server() -> [Row; 8] {
     [
-        ("CONNECTIONS_MAX", "Connections at one time.", listener::CONNECTIONS_MAX),
+        (
+            "CONNECTIONS_MAX",
+            "Connections at one time; beyond it `503 overloaded`.",
+            listener::CONNECTIONS_MAX,
+        ),
         (
             "BODIES_KIB_MAX",
             "Bodies that are being read or worked on together; beyond it `503 overloaded`.",
