@@ -136,12 +136,11 @@ impl<'p, 'v> Field<'p, 'v> {
         }
     }
 
-    /// As [`Field::integer`], for a number that is cut on both sides, however large it is.
-    pub(crate) fn integer_of_any_size(&self, faults: &mut Faults) -> Option<i64> {
-        match integer_literal(self.value) {
-            Some(literal) if literal.starts_with('-') => Some(literal.parse().unwrap_or(i64::MIN)),
-            _ => self.integer_cut(faults),
-        }
+    /// A number however large and in whatever form, cut to 64 bits and rounded up.
+    pub(crate) fn integer_of_any_form(&self, faults: &mut Faults) -> Option<i64> {
+        let Some(literal) = self.value.as_number() else { return self.integer(faults) };
+        // A float that is beyond all integers is cut by the conversion.
+        literal.parse().ok().or_else(|| literal.parse().ok().map(|float: f64| float.ceil() as i64))
     }
 
     /// A finite number.

@@ -83,10 +83,25 @@ fn errors_of_any_form() {
         r#""outcome":"failed","retryable":null,"retry_after_ms":-1"#,
         "failed (None, None, None) true Some(-1)",
     );
-    check(
-        r#""outcome":"failed","retry_after_ms":-99999999999999999999"#,
-        "failed (None, None, None) true Some(-9223372036854775808)",
-    );
+    for (sent, read) in [
+        ("-99999999999999999999", i64::MIN),
+        ("-9223372036854775809.5", i64::MIN),
+        ("1e30", i64::MAX),
+        ("1E400", i64::MAX),
+        ("-1e400", i64::MIN),
+        ("9007199254740993", 9_007_199_254_740_993),
+        ("0.001", 1),
+        ("1500.0", 1_500),
+        ("1500.5", 1_501),
+        ("-0.5", 0),
+        ("1.5e3", 1_500),
+        ("1e-400", 0),
+    ] {
+        check(
+            &format!(r#""outcome":"failed","retry_after_ms":{sent}"#),
+            &format!("failed (None, None, None) true Some({read})"),
+        );
+    }
     let deep = format!("{{\"message\":{}{}}}", "[".repeat(5000), "]".repeat(5000));
     let text = body(&format!("\"outcome\":\"failed\",\"error\":{deep}"));
     assert!(finish::read(&Body::parse(text.as_bytes()).unwrap()).is_ok());

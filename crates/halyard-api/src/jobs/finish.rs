@@ -286,7 +286,7 @@ fn read_report<'v>(
                 .and_then(|value| field("retryable", value).boolean(faults))
                 .unwrap_or(true),
             retry_after_ms: retry_after
-                .and_then(|value| field("retry_after_ms", value).integer_of_any_size(faults)),
+                .and_then(|value| field("retry_after_ms", value).integer_of_any_form(faults)),
         },
         Outcome::Released => ReceivedOutcome::Released,
         Outcome::Snoozed => {
