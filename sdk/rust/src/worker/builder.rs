@@ -125,8 +125,10 @@ impl WorkerBuilder {
         self
     }
 
-    /// Is called when the worker's own calls begin to fail. Hooks are called on the worker's thread
-    /// and must not block.
+    /// Is called when the worker's own calls begin to fail: at once when the server refuses one,
+    /// and for a broken connection when the repeat fails too, since proxies close idle connections.
+    /// It is called again only after a call of that kind succeeded. Hooks are called on the
+    /// worker's thread and must not block.
     pub fn on_error(mut self, hook: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         self.hooks.error = Box::new(hook);
         self

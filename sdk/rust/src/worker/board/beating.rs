@@ -8,6 +8,7 @@ use halyard_api::jobs::heartbeat::{HeartbeatResult, HeldLease};
 use crate::retry;
 
 use super::held::Held;
+use super::streak::Streak;
 use super::{LEASES_MAX, Slot, Trouble};
 
 /// A lease is renewed when a third of it has passed, so that two heartbeats may fail.
@@ -24,7 +25,7 @@ pub(super) struct Beating {
     began: Instant,
     /// The starts in the heartbeat under way.
     under_way: Option<Vec<Slot>>,
-    failures: u32,
+    streak: Streak,
     not_before: Option<Instant>,
     /// Whether a heartbeat was sent that says that the worker ends.
     draining_told: bool,
@@ -36,7 +37,7 @@ impl Beating {
             interval: (lease / LEASE_PARTS).min(INTERVAL_MAX),
             began: now,
             under_way: None,
-            failures: 0,
+            streak: Streak::default(),
             not_before: None,
             draining_told: false,
         }
@@ -87,7 +88,7 @@ impl Beating {
         &mut self,
         results: Vec<HeartbeatResult>,
     ) -> Vec<(Slot, HeartbeatResult)> {
-        self.failures = 0;
+        self.streak.answered();
         let slots = self.under_way.take().unwrap_or_default();
         slots.into_iter().zip(results).collect()
     }
@@ -95,11 +96,11 @@ impl Beating {
     /// Takes in a failure; says whether to tell of it.
     pub(super) fn failed(&mut self, now: Instant, trouble: &Trouble, chance: f64) -> bool {
         self.under_way = None;
-        self.failures += 1;
-        let pause = retry::pause(self.failures, trouble.retry_after, chance);
+        let tell = self.streak.failed(trouble);
+        let pause = retry::pause(self.streak.failures(), trouble.retry_after, chance);
         let pause = if trouble.temporary { pause } else { pause.max(PAUSE_REFUSED) };
         self.not_before = Some(now + pause.min(self.interval));
-        self.failures == 1
+        tell
     }
 
     /// Whether the server was told that the worker ends, as far as one try tells it.

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::retry;
 
 use super::Trouble;
+use super::streak::Streak;
 
 /// The pause after a claim that was refused, or answered with nothing before its wait was over.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -36,7 +37,7 @@ pub(super) struct Claiming {
     /// The number that the current claim id was first sent under.
     id: Option<u64>,
     under_way: bool,
-    failures: u32,
+    streak: Streak,
     not_before: Option<Instant>,
     ending: Option<Recovery>,
 }
@@ -55,7 +56,7 @@ impl Claiming {
             number: 0,
             id: None,
             under_way: false,
-            failures: 0,
+            streak: Streak::default(),
             not_before: None,
             ending: None,
         }
@@ -96,7 +97,7 @@ impl Claiming {
         }
         self.under_way = false;
         self.id = None;
-        self.failures = 0;
+        self.streak.answered();
         if let Some(recovery) = &mut self.ending {
             recovery.left = 0;
         }
@@ -119,19 +120,19 @@ impl Claiming {
             return false;
         }
         self.under_way = false;
-        self.failures += 1;
+        let tell = self.streak.failed(trouble);
         if !trouble.temporary {
             self.id = None;
         }
-        let pause = retry::pause(self.failures, trouble.retry_after, chance);
+        let pause = retry::pause(self.streak.failures(), trouble.retry_after, chance);
         let pause = if trouble.temporary { pause } else { pause.max(PAUSE) };
         self.not_before = Some(now + pause);
-        self.failures == 1
+        tell
     }
 
     /// Whether the last claim was answered, or none has failed yet.
     pub(super) fn is_well(&self) -> bool {
-        self.failures == 0
+        self.streak.failures() == 0
     }
 
     /// No more claims. Says whether the one under way is to be hung up on; what it may have leased

@@ -10,6 +10,7 @@ use halyard_api::jobs::heartbeat::{HeartbeatResult, HeartbeatStatus};
 use halyard_api::state::State;
 
 use super::*;
+use crate::error::ConnectionError;
 use crate::problem;
 
 pub(super) const SECOND: Duration = Duration::from_secs(1);
@@ -172,6 +173,12 @@ pub(super) fn claimed_job(slot: Slot) -> ClaimedJob {
 pub(super) fn trouble(status: u16) -> Trouble {
     let temporary = crate::retry::is_temporary(status);
     Trouble { error: problem::read(status, None, b""), temporary, retry_after: None }
+}
+
+/// No answer came.
+pub(super) fn broken() -> Trouble {
+    let error = ConnectionError::ended("cut").into();
+    Trouble { error, temporary: true, retry_after: None }
 }
 
 pub(super) fn done() -> Ending {

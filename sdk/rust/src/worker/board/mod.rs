@@ -10,6 +10,7 @@
 //! | `beating` | when to renew the leases |
 //! | `reports` | what is still to be reported |
 //! | `held` | one start that the worker holds, from its claim to its report |
+//! | `streak` | when to tell of calls that fail |
 //! | `shutdown` | how a worker ends |
 
 mod beating;
@@ -19,6 +20,7 @@ mod course;
 mod held;
 mod reports;
 mod shutdown;
+mod streak;
 #[cfg(test)]
 mod tests;
 
@@ -87,6 +89,13 @@ pub(crate) struct Trouble {
     /// Whether the same call may succeed later; otherwise the server refused it.
     pub(crate) temporary: bool,
     pub(crate) retry_after: Option<Duration>,
+}
+
+impl Trouble {
+    /// Whether there was no answer.
+    fn is_broken(&self) -> bool {
+        matches!(self.error, Error::Connection(_))
+    }
 }
 
 /// What to do.

@@ -9,6 +9,7 @@ use halyard_api::state::Outcome;
 
 use crate::retry;
 
+use super::streak::Streak;
 use super::{Slot, Trouble};
 
 /// Reports in one request.
@@ -22,7 +23,7 @@ const PAUSE_REFUSED: Duration = Duration::from_secs(1);
 pub(super) struct Reports {
     waiting: VecDeque<Pending>,
     under_way: Vec<Pending>,
-    failures: u32,
+    streak: Streak,
     not_before: Option<Instant>,
 }
 
@@ -80,7 +81,7 @@ impl Reports {
         now: Instant,
         results: Vec<FinishResult>,
     ) -> Vec<(Slot, FinishResult)> {
-        self.failures = 0;
+        self.streak.answered();
         let mut reported = std::mem::take(&mut self.under_way).into_iter();
         let settled = reported.by_ref().zip(results).map(|(p, result)| (p.slot, result)).collect();
         for pending in reported.rev() {
@@ -92,8 +93,7 @@ impl Reports {
 
     /// Takes in a failure of the whole request.
     pub(super) fn failed(&mut self, now: Instant, trouble: &Trouble, chance: f64) -> Refused {
-        self.failures += 1;
-        let tell = self.failures == 1;
+        let tell = self.streak.failed(trouble);
         let mut failed = std::mem::take(&mut self.under_way);
         let in_the_reports = matches!(trouble.error.status(), Some(400 | 413));
         if in_the_reports && !trouble.temporary {
@@ -115,7 +115,7 @@ impl Reports {
         for pending in failed.into_iter().rev() {
             self.waiting.push_front(pending);
         }
-        let pause = retry::pause(self.failures, trouble.retry_after, chance);
+        let pause = retry::pause(self.streak.failures(), trouble.retry_after, chance);
         let pause = if trouble.temporary { pause } else { pause.max(PAUSE_REFUSED) };
         self.not_before = Some(now + pause);
         Refused { dropped: Vec::new(), tell }

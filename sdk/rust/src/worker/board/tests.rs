@@ -7,7 +7,7 @@ use halyard_api::jobs::finish::FinishStatus;
 use halyard_api::jobs::heartbeat::HeartbeatStatus;
 use halyard_api::state::Outcome;
 
-use super::course::{Course, SECOND, claimed_job, done, trouble};
+use super::course::{Course, SECOND, broken, claimed_job, done, trouble};
 use super::*;
 use crate::worker::verdict::Failure;
 
@@ -79,6 +79,34 @@ fn a_refused_claim_is_not_repeated_at_once() {
     course.handle(Event::Claimed { number: 1, sent: course.now, answer: Err(trouble(401)) });
     assert_eq!(course.pass(SECOND / 2), ["trouble Some(401)"]);
     assert_eq!(course.pass(SECOND / 2), ["claim 1 for 20s as wrk_1:2"]);
+}
+
+/// A proxy closed the connection while it was idle.
+#[test]
+fn a_broken_connection_is_told_only_when_the_repeat_fails_too() {
+    let mut course = Course::running(1, 1);
+    course.pass(Duration::from_secs(10));
+    let mut told = Vec::new();
+    for answered in [true, false] {
+        course.handle(Event::Beaten { sent: course.now, answer: Err(broken()) });
+        told.extend(course.pass(SECOND / 10));
+        if answered {
+            course.beaten(&[(HeartbeatStatus::Ok, false)]);
+            told.extend(course.pass(Duration::from_secs(10)));
+        }
+    }
+    assert_eq!(told, ["beat job_1", "beat job_1", "beat job_1"]);
+    course.handle(Event::Beaten { sent: course.now, answer: Err(broken()) });
+    course.ended(1, done());
+    assert_eq!(
+        course.poll(),
+        ["trouble None", "claim 1 for 20s as wrk_1:2", "report job_1=completed"]
+    );
+    for told in [&[] as &[&str], &["trouble None"], &[]] {
+        course.handle(Event::Reported { answer: Err(broken()) });
+        assert_eq!(course.poll(), told);
+        assert!(course.pass(SECOND).contains(&"report job_1=completed".to_owned()));
+    }
 }
 
 #[test]
