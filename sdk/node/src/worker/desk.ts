@@ -7,6 +7,7 @@ import { type AbortReason, HalyardError, LeaseLostError, WorkerStoppedError } fr
 import { Job, type Keeper } from "../job.js";
 import { isTemporary, pauseBefore } from "../retry.js";
 import { applySchema, type StandardSchema } from "../task.js";
+import { withTraceparent } from "../trace.js";
 import { troubleError } from "./beater.js";
 import { Board, type Desk, type Pace } from "./board.js";
 import type { ClaimCall, Trouble } from "./claiming.js";
@@ -212,7 +213,7 @@ export class AtWork implements Desk {
       if (registered === undefined) {
         throw new HalyardError(`this worker has no task \`${source.task}\``);
       }
-      returned = run(registered, job);
+      returned = withTraceparent(source.traceparent, () => run(registered, job));
     } catch (error) {
       this.#failed(held, error);
       return;

@@ -26,12 +26,19 @@ export function retryable(error: unknown): boolean {
   return true;
 }
 
-/** An error and its causes, outermost first. */
+/** An error and its causes, outermost first; of an AggregateError those of all its errors. */
 export function* chain(error: unknown): Generator<unknown, void, undefined> {
-  let link = error;
-  for (let links = 0; links < CHAIN_LINKS_MAX && link !== undefined && link !== null; links += 1) {
+  const waiting = [error];
+  for (let links = 0; links < CHAIN_LINKS_MAX && waiting.length > 0; links += 1) {
+    const link = waiting.shift();
+    if (link === undefined || link === null) {
+      continue;
+    }
     yield link;
-    link = member(link, "cause");
+    waiting.push(member(link, "cause"));
+    if (link instanceof AggregateError) {
+      waiting.push(...link.errors.slice(0, CHAIN_LINKS_MAX));
+    }
   }
 }
 

@@ -82,6 +82,7 @@ function refusals(status: number): unknown[] {
     error({ response: { statusCode: status } }),
     error({ $metadata: { httpStatusCode: status } }),
     new Error("wrapped", { cause: error({ status }) }),
+    new AggregateError([new Error("other"), error({ status })], "several"),
   ];
 }
 

@@ -1,8 +1,6 @@
 /** Requests and answers: creates, refusals, repeats, addresses, trace contexts. */
 
 import { readFileSync } from "node:fs";
-import { context, trace } from "@opentelemetry/api";
-import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -219,25 +217,6 @@ test("schemas of more than one library", async () => {
     expect(apply).toThrow("`lines[1].n`");
   }
   expect(() => defineTask({ name: "" })).toThrow(SettingsError);
-});
-
-test("the trace context of the active span", () => {
-  const traceparent = () => JSON.parse(itemOf({ task: "t" }, false).body).traceparent;
-  expect(traceparent()).toBeUndefined();
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  const span = trace.wrapSpanContext({
-    traceId: "0af7651916cd43dd8448eb211c80319c",
-    spanId: "b7ad6b7169203331",
-    traceFlags: 1,
-  });
-  context.with(trace.setSpan(context.active(), span), () => {
-    expect(traceparent()).toBe("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
-    const own = "00-00000000000000000000000000000001-0000000000000001-00";
-    const given = itemOf({ task: "t", traceparent: own }, false);
-    expect(JSON.parse(given.body).traceparent).toBe(own);
-  });
-  expect(traceparent()).toBeUndefined();
-  context.disable();
 });
 
 test("the version is that of the package", () => {
