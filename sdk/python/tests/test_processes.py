@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import subprocess
 import sys
@@ -166,7 +167,6 @@ worker = halyard.worker(queues=["q"])
 
 @worker.task("t")
 def handler(job):
-    print("running", flush=True)
     time.sleep(3600)
 
 worker.start()
@@ -186,7 +186,7 @@ def test_a_program_that_forgets_to_stop_ends_and_gives_back(server: Server) -> N
         timeout=60,
     )
     assert run.returncode == 0, run.stderr
-    id = run.stdout.split()[-1]
+    id = run.stdout.strip()
     with server.client() as client:
         job = client.jobs.get(id)
         assert (job.state, job.attempts[0].state) == ("queued", "released")
@@ -211,6 +211,21 @@ def test_traces(server: Server) -> None:
             assert f"{context.trace_id:032x}-{context.span_id:016x}" in job.traceparent
             assert seen["handler"] == context.trace_id
             assert client.jobs.create(task="other").traceparent is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="usleep is where Linux has it")
+def test_native_code_that_holds_the_interpreter_is_told(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    # Called so, a function of C does not let other threads run meanwhile.
+    usleep = ctypes.PyDLL(None).usleep
+    with Halyard(server.url) as client:
+        worker = client.worker(queues=["q"], lease=10)
+        worker.task("t", lambda job: usleep(4_000_000))
+        with worker:
+            job = client.jobs.wait(client.jobs.create(task="t", queue="q").id, 60)
+    assert (job.state, job.starts) == ("completed", 1)
+    assert "held the interpreter's lock" in caplog.text
 
 
 def test_a_server_that_speaks_nonsense_to_its_worker() -> None:

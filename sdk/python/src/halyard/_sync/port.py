@@ -64,11 +64,14 @@ class Port:
         """
         settings = self.settings
         limit = settings.timeout if request.timeout is None else request.timeout
-        give_up = time.monotonic() + limit + request.wait
+        total = max(limit + request.wait, 0.001)
+        give_up = time.monotonic() + total
         link = self._take(give_up, hang_ups)
         answer = None
         try:
-            link.settimeout(max(give_up - time.monotonic(), 0.001))
+            # Each setting is a call of the system, and most requests take the same time.
+            if link.gettimeout() != total:
+                link.settimeout(total)
             link.sendall(request.bytes(settings.prefix, settings.fixed))
             reader = AnswerReader()
             while (answer := reader.feed(link.recv(_READ_BYTES))) is None:

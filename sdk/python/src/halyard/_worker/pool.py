@@ -6,9 +6,12 @@ process from ending.
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 from collections.abc import Callable
+
+_log = logging.getLogger("halyard")
 
 
 class Pool:
@@ -41,6 +44,10 @@ class Pool:
 
     def _run(self) -> None:
         while (call := self._queue.get()) is not None:
-            call()
+            try:
+                call()
+            except Exception:
+                # Handlers are caught before; a thread less would be a job less, for good.
+                _log.exception("a fault beside a handler")
             # What a call held must not live on until the next one.
             del call
