@@ -65,6 +65,7 @@
 #![cfg_attr(test, expect(clippy::expect_used, reason = "a test that panics has failed"))]
 
 mod abort;
+mod caught;
 mod client;
 mod connection;
 mod error;

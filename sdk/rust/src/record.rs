@@ -11,7 +11,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::abort::AbortReason;
 use crate::connection::{Answer, Connection};
 use crate::error::{CheckpointConflict, Error};
-use crate::job::Inner;
+use crate::job::{Checkpoints, Inner};
+use crate::testing::proof::{self, Point};
 use crate::worker::{Event, Slot};
 use crate::{leases, retry};
 
@@ -21,6 +22,8 @@ pub(crate) enum Record {
     Server(ServerRecord),
     /// To the list of checkpoints itself, as a fake job does.
     Memory,
+    /// To what stands for the server in a proof of idempotency, with a point before and after.
+    Proof(Arc<Checkpoints>),
 }
 
 /// What it takes to write to the server.
@@ -42,7 +45,15 @@ impl Record {
     ) -> Result<Checkpoint, Error> {
         match self {
             Self::Server(server) => server.write(job, name, value).await,
-            Self::Memory => remember(job, name, value),
+            Self::Memory => remember(&job.checkpoints, job, name, value),
+            Self::Proof(stored) => {
+                proof::pass(Point::before_checkpoint(name)).await;
+                // The lease may have been lost there.
+                job.signal.check()?;
+                let checkpoint = remember(stored, job, name, value)?;
+                proof::pass(Point::after_checkpoint(name)).await;
+                Ok(checkpoint)
+            }
         }
     }
 }
@@ -100,8 +111,13 @@ impl ServerRecord {
 }
 
 /// First write wins, as on the server.
-fn remember(job: &Inner, name: &str, value: Option<Box<RawValue>>) -> Result<Checkpoint, Error> {
-    let mut checkpoints = job.checkpoints.lock();
+fn remember(
+    checkpoints: &Checkpoints,
+    job: &Inner,
+    name: &str,
+    value: Option<Box<RawValue>>,
+) -> Result<Checkpoint, Error> {
+    let mut checkpoints = checkpoints.lock();
     if let Some(first) = checkpoints.iter().find(|checkpoint| checkpoint.name == name) {
         let (first_value, new_value) = (first.value.as_deref(), value.as_deref());
         return if json_value(first_value) == json_value(new_value) {

@@ -1,11 +1,7 @@
 //! What becomes of a record when the work failed.
 
-use std::any::Any;
 use std::error::Error as StdError;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use crate::error::Error;
 use crate::job::Job;
@@ -45,28 +41,6 @@ fn lost_answer(error: &(dyn StdError + 'static)) -> bool {
                 | io::ErrorKind::UnexpectedEof
         )
     })
-}
-
-/// Work whose panic is caught, so that its record can be seen to first.
-pub(super) struct Caught<F>(Pin<Box<F>>);
-
-impl<F> Caught<F> {
-    pub(super) fn new(work: F) -> Self {
-        Self(Box::pin(work))
-    }
-}
-
-impl<F: Future> Future for Caught<F> {
-    type Output = Result<F::Output, Box<dyn Any + Send>>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // Nobody looks at the work again after it has panicked.
-        match catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-            Err(panic) => Poll::Ready(Err(panic)),
-        }
-    }
 }
 
 #[cfg(test)]

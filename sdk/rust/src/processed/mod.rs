@@ -4,9 +4,9 @@
 //! |---|---|
 //! | [`idempotent`] | a handler that is called once for each job |
 //! | [`Store::once`] | a part of a handler, under a key of its own |
-//! | [`RedisStore`], [`PostgresStore`] | stores in the user's own database |
+//! | `RedisStore`, `PostgresStore` | stores in the user's own database |
 //! | [`MemoryStore`] | for tests |
-//! | [`Once::transaction`] | record and business rows in one transaction of PostgreSQL |
+//! | `Once::transaction` | record and business rows in one transaction of PostgreSQL |
 //!
 //! A record is claimed before the work and completed after it; whoever finds it in progress waits,
 //! and whoever finds it completed gets its response. Records are the user's, in the user's own
@@ -17,7 +17,7 @@
 //! *unknown*, and the next run does the effect again unless [`OnUnknown`] says otherwise. No store
 //! can close that window for an effect outside of it, so the effect's own key still goes to the
 //! provider ([`Job::id`](crate::Job::id), [`Job::key_for`](crate::Job::key_for)). Only rows in the
-//! same PostgreSQL can be had exactly once: [`Once::transaction`].
+//! same PostgreSQL can be had exactly once: `Once::transaction`.
 //!
 //! | file | |
 //! |---|---|

@@ -10,13 +10,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use crate::caught::Caught;
 use crate::error::InvalidValue;
 use crate::ids;
 use crate::job::Job;
 use crate::json;
+use crate::testing::proof;
 use crate::worker::{HandlerError, HandlerResult, NonRetryable};
 
-use super::ending::{Caught, is_unknown};
+use super::ending::is_unknown;
 use super::{
     AlreadyInProgress, Claim, Claimed, KeyReused, Store, StoreError, fingerprint, fingerprint_of,
 };
@@ -185,7 +187,7 @@ impl<'s, S: Store> Once<'s, S> {
     {
         let claim = self.to_claim()?;
         let owner = claim.owner.as_str();
-        let claimed = match self.store.claim(&claim).await {
+        let claimed = match self.claim(&claim).await {
             Ok(claimed) => claimed,
             Err(error) => {
                 // The claim may have arrived, and nobody else knows its owner.
@@ -230,13 +232,26 @@ impl<'s, S: Store> Once<'s, S> {
         }
     }
 
+    /// Claims the key. In a proof of idempotency, the time of a run that was killed is over.
+    async fn claim(&self, claim: &Claim) -> Result<Claimed, StoreError> {
+        let claimed = self.store.claim(claim).await?;
+        if matches!(claimed, Claimed::InProgress { .. }) {
+            for owner in proof::killed_owners() {
+                if self.store.leave(&self.key, &owner).await? {
+                    return self.store.claim(claim).await;
+                }
+            }
+        }
+        Ok(claimed)
+    }
+
     /// What the store is to be asked.
     pub(super) fn to_claim(&self) -> Result<Claim, InvalidValue> {
         let time_left = || self.job.as_ref().map_or(IN_PROGRESS, Job::time_left);
         Ok(Claim {
             key: self.key.clone(),
             fingerprint: self.fingerprint.clone()?,
-            owner: ids::make("own"),
+            owner: proof::owner().unwrap_or_else(|| ids::make("own")),
             in_progress: self.in_progress.unwrap_or_else(time_left),
             expires_in: self.expires_in,
         })

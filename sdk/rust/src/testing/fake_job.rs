@@ -15,6 +15,12 @@ use crate::{ids, json};
 /// How long an attempt of a fake job may take.
 const TIMEOUT: Duration = Duration::from_secs(900);
 
+/// The time, and so much later.
+pub(super) fn now(and: Duration) -> Timestamp {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_ms(i64::try_from((now + and).as_millis()).unwrap_or(i64::MAX))
+}
+
 /// A job that no server knows, in its first attempt, with an id of its own and a payload of `null`.
 pub fn fake_job(task: impl Into<String>) -> FakeJob {
     let (aborter, signal) = Aborter::new();
@@ -112,10 +118,6 @@ impl FakeJob {
 
     /// The job to call a handler with; again and again it is the same job.
     pub fn job(&self) -> Job {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let at = |time: Duration| {
-            Timestamp::from_ms(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
-        };
         Job {
             inner: Arc::new(Inner {
                 id: self.id.clone(),
@@ -129,8 +131,8 @@ impl FakeJob {
                 idempotency_key: self.idempotency_key.clone(),
                 tags: self.tags.clone(),
                 traceparent: self.traceparent.clone(),
-                created_at: at(now),
-                deadline: at(now + TIMEOUT),
+                created_at: now(Duration::ZERO),
+                deadline: now(TIMEOUT),
                 ends: Instant::now() + TIMEOUT,
                 checkpoints: Arc::clone(&self.checkpoints),
                 signal: self.signal.clone(),
