@@ -73,7 +73,7 @@ type Look = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Value> + Send>> + Send +
 /// let report = prove_idempotent(charge)
 ///     .world(move || {
 ///         let charges = world.lock().unwrap().clone();
-///         async { serde_json::json!({ "charges": charges }) }
+///         async move { serde_json::json!({ "charges": charges }) }
 ///     })
 ///     .reset(move || {
 ///         reset.lock().unwrap().clear();
