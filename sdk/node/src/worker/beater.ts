@@ -18,6 +18,7 @@ import {
   monotonic,
   OK,
 } from "./lease-table.js";
+import { Streak } from "./streak.js";
 
 /** A lease is renewed when a third of it has passed, so that two heartbeats may fail. */
 const LEASE_PARTS = 3;
@@ -85,7 +86,7 @@ export class Beater {
   readonly #renewed = new Map<number, { start: number; at: number }>();
   #timer: NodeJS.Timeout | undefined;
   #underWay = false;
-  #failures = 0;
+  readonly #streak = new Streak();
   #notBefore = 0;
   #draining: "no" | "to be told" | "told" = "no";
   #stopped = false;
@@ -180,7 +181,7 @@ export class Beater {
     }
     const { value } = answer.json(false);
     const { results } = value as { results: HeartbeatResult[] };
-    this.#failures = 0;
+    this.#streak.answered();
     let news = false;
     for (const [n, result] of results.entries()) {
       const lease = leases[n];
@@ -208,11 +209,11 @@ export class Beater {
   }
 
   #failed(trouble: Trouble, temporary: boolean, asked?: number): void {
-    this.#failures += 1;
-    const pause = pauseBefore(this.#failures, asked, Math.random());
+    const tell = this.#streak.failed("connection" in trouble);
+    const pause = pauseBefore(this.#streak.failures, asked, Math.random());
     const least = temporary ? pause : Math.max(pause, PAUSE_REFUSED_MS);
     this.#notBefore = monotonic() + Math.min(least, this.#interval);
-    if (this.#failures === 1) {
+    if (tell) {
       this.#told.trouble(trouble);
     }
   }

@@ -7,6 +7,7 @@
  * | `claiming` | when to claim, how much, and how to repeat a claim |
  * | `reports` | what is still to be reported |
  * | `held` | one start that the worker holds, from its claim to its report |
+ * | `streak` | when to tell of calls that fail |
  * | `shutdown` | how a worker ends |
  * | `lease-table` `beater` | its leases, and when they are renewed |
  */

@@ -6,7 +6,9 @@
  * out.
  */
 
+import { ConnectionError } from "../errors.js";
 import { pauseBefore } from "../retry.js";
+import { Streak } from "./streak.js";
 
 /** The pause after a claim that was refused, or answered with nothing before its wait was over. */
 const PAUSE_MS = 1_000;
@@ -32,6 +34,11 @@ export interface Trouble {
   readonly retryAfterMs?: number | undefined;
 }
 
+/** Whether there was no answer. */
+export function isBroken(trouble: Trouble): boolean {
+  return trouble.error instanceof ConnectionError;
+}
+
 export class Claiming {
   readonly #name: string;
   readonly #waitMs: number;
@@ -40,7 +47,7 @@ export class Claiming {
   /** The number that the current claim id was first sent under. */
   #id: number | undefined;
   #underWay = false;
-  #failures = 0;
+  readonly #streak = new Streak();
   #notBefore = 0;
   /** How often a claim may still be asked for once more; `undefined` while the worker goes on. */
   #recoveries: number | undefined;
@@ -81,7 +88,7 @@ export class Claiming {
     }
     this.#underWay = false;
     this.#id = undefined;
-    this.#failures = 0;
+    this.#streak.answered();
     if (this.#recoveries !== undefined) {
       this.#recoveries = 0;
     }
@@ -98,18 +105,18 @@ export class Claiming {
       return false;
     }
     this.#underWay = false;
-    this.#failures += 1;
+    const tell = this.#streak.failed(isBroken(trouble));
     if (!trouble.temporary) {
       this.#id = undefined;
     }
-    const pause = pauseBefore(this.#failures, trouble.retryAfterMs, chance);
+    const pause = pauseBefore(this.#streak.failures, trouble.retryAfterMs, chance);
     this.#notBefore = now + (trouble.temporary ? pause : Math.max(pause, PAUSE_MS));
-    return this.#failures === 1;
+    return tell;
   }
 
   /** Whether the last claim was answered, or none has failed yet. */
   get isWell(): boolean {
-    return this.#failures === 0;
+    return this.#streak.failures === 0;
   }
 
   /**

@@ -4,8 +4,9 @@
  */
 
 import { pauseBefore } from "../retry.js";
-import type { Trouble } from "./claiming.js";
+import { isBroken, type Trouble } from "./claiming.js";
 import type { Held } from "./held.js";
+import { Streak } from "./streak.js";
 import type { Failure } from "./verdict.js";
 
 /** Reports in one request. */
@@ -48,7 +49,7 @@ export interface Refused {
 export class Reports {
   #waiting: Pending[] = [];
   #underWay: Pending[] = [];
-  #failures = 0;
+  readonly #streak = new Streak();
   #notBefore = 0;
 
   push(held: Held, report: Report): void {
@@ -85,7 +86,7 @@ export class Reports {
    * What got no result goes again.
    */
   answered(now: number, results: readonly Result[], take: (held: Held, ok: boolean) => void): void {
-    this.#failures = 0;
+    this.#streak.answered();
     const reported = this.#underWay;
     this.#underWay = [];
     for (let n = 0; n < reported.length && n < results.length; n += 1) {
@@ -99,8 +100,7 @@ export class Reports {
 
   /** Takes in a failure of the whole request. */
   failed(now: number, trouble: Trouble, chance: number): Refused {
-    this.#failures += 1;
-    const tell = this.#failures === 1;
+    const tell = this.#streak.failed(isBroken(trouble));
     const failed = this.#underWay;
     this.#underWay = [];
     const status = (trouble.error as { status?: number }).status ?? 0;
@@ -120,7 +120,7 @@ export class Reports {
       return { dropped: [], tell };
     }
     this.#waiting = [...failed, ...this.#waiting];
-    const pause = pauseBefore(this.#failures, trouble.retryAfterMs, chance);
+    const pause = pauseBefore(this.#streak.failures, trouble.retryAfterMs, chance);
     this.#notBefore = now + (trouble.temporary ? pause : Math.max(pause, PAUSE_REFUSED_MS));
     return { dropped: [], tell };
   }

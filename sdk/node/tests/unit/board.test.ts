@@ -2,8 +2,9 @@
 
 import { expect, test } from "vitest";
 import { CANCEL, LOST } from "../../src/worker/lease-table.js";
+import { Streak } from "../../src/worker/streak.js";
 import type { Ending } from "../../src/worker/verdict.js";
-import { Course, claimedJob, DONE, trouble } from "./course.js";
+import { broken, Course, claimedJob, DONE, trouble } from "./course.js";
 
 const SECOND = 1_000;
 const error = { type: "Error", message: "no", stack: undefined };
@@ -22,6 +23,37 @@ test("claims only what can start", () => {
   course.ended(3, FAILED);
   const next = ["claim 2 for 20000 as wrk_1:3", "report job_1=completed job_3=failed"];
   expect(course.poll()).toEqual(next);
+});
+
+test("a broken connection is told only when the repeat fails too", () => {
+  const course = Course.running(1, 1);
+  course.ended(1);
+  course.poll();
+  for (const told of [[], ["broken"], []]) {
+    course.board.reportFailed(course.now, broken(), 0);
+    expect(course.poll()).toEqual(told);
+    expect(course.pass(SECOND)).toContain("report job_1=completed");
+  }
+});
+
+test("failures in a row", () => {
+  // Calls that broke, were answered with an error, or went well; and where trouble is told.
+  for (const [calls, wanted] of [
+    ["-.-.-.", "      "],
+    ["---.--", " !   !"],
+    ["5-5.5", "!   !"],
+    ["-5-", " ! "],
+  ] as const) {
+    const streak = new Streak();
+    const step = (call: string) => {
+      if (call === ".") {
+        streak.answered();
+        return " ";
+      }
+      return streak.failed(call === "-") ? "!" : " ";
+    };
+    expect([...calls].map(step).join(""), calls).toBe(wanted);
+  }
 });
 
 test("reports that nobody takes stop the claims", () => {

@@ -1,6 +1,6 @@
 /** A worker on a clock of the tests: what it does, in short words. */
 
-import type { AbortReason } from "../../src/errors.js";
+import { type AbortReason, ConnectionError } from "../../src/errors.js";
 import { Board, type Desk } from "../../src/worker/board.js";
 import type { ClaimCall, Trouble } from "../../src/worker/claiming.js";
 import type { ClaimedJob, Held } from "../../src/worker/held.js";
@@ -28,6 +28,11 @@ export function claimedJob(n: number): ClaimedJob {
       deadline_in_ms: DEADLINE_MS,
     },
   } as ClaimedJob;
+}
+
+/** There was no answer. */
+export function broken(): Trouble {
+  return { error: new ConnectionError("broken"), temporary: true };
 }
 
 /** Why a call failed. */
