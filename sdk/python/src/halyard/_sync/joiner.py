@@ -10,6 +10,7 @@ to one of those who wait.
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 
 from .. import _batch
@@ -18,6 +19,9 @@ from ..errors import HalyardError
 from ..records import CreatedJob
 from . import create
 from .calls import Calls
+
+#: How often a sender gives way to those who may come along.
+YIELDS_MAX = 4
 
 
 class _Waiting:
@@ -46,6 +50,8 @@ class Joiner:
         #: Whoever waits longest is first, and is asked to send next.
         self._waiting: deque[_Waiting] = deque()
         self._sending = False
+        #: Whether the last batch was more than one create.
+        self._crowded = False
 
     def create(self, item: Item) -> CreatedJob:
         """Creates one job, together with whatever else is being created."""
@@ -70,10 +76,13 @@ class Joiner:
 
     def _send(self) -> None:
         """Sends the next part of what waits, the caller's item first, and passes the duty on."""
+        if self._crowded:
+            self._let_others_come()
         with self._lock:
             sizes = [_batch.size(waiting.item.body) for waiting in self._waiting]
             count = _batch.first_part(sizes)
             taken = [self._waiting.popleft() for _ in range(count)]
+            self._crowded = count > 1
         try:
             results = create.all_of(self._calls, [waiting.item for waiting in taken])
         except BaseException:
@@ -89,6 +98,18 @@ class Joiner:
             self._pass_on()
         for waiting in taken[1:]:
             waiting.wake.release()
+
+    def _let_others_come(self) -> None:
+        """Gives way for as long as the queue grows.
+
+        Those of the last batch are waking up and may create again at once: without this the first
+        of them goes alone, and all others wait for it. It takes no time when nobody comes.
+        """
+        for _ in range(YIELDS_MAX):
+            before = len(self._waiting)
+            time.sleep(0)
+            if len(self._waiting) == before:
+                return
 
     def _pass_on(self) -> None:
         if self._waiting:
