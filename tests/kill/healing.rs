@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 
 use crate::Trial;
+use crate::load::LEASE_MS;
 
 const ALIVE: &str = "/v1/jobs?state=scheduled,queued,running,retrying&limit=1";
 
@@ -23,6 +24,7 @@ fn client(trial: &Trial) -> Client {
 pub(crate) fn finish_everything(trial: &Trial) {
     let mut client = client(trial);
     let mut round = 0;
+    let mut last = None;
     until("the end of all jobs", || {
         round += 1;
         let claim = Call::Claim {
@@ -30,7 +32,7 @@ pub(crate) fn finish_everything(trial: &Trial) {
             claim_id: format!("heal-{round}"),
             repeat: false,
             max: 100,
-            lease_ms: 5000,
+            lease_ms: LEASE_MS,
         };
         let claimed = record(trial, &mut client, claim);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -42,11 +44,25 @@ pub(crate) fn finish_everything(trial: &Trial) {
             })
             .collect();
         if !reports.is_empty() {
+            let leases = reports.iter().map(|report| report.lease.clone()).collect();
+            last = reports.first().map(|report| report.lease.clone());
             record(trial, &mut client, Call::Finish(reports));
+            // Too late, and counted so.
+            let worker = "wrk_healer".into();
+            record(trial, &mut client, Call::Heartbeat { worker, leases, lease_ms: LEASE_MS });
             return None;
         }
         let alive = client.get(ALIVE).expect(200);
         alive["data"].as_array().is_some_and(Vec::is_empty).then_some(())
+    });
+    // What is refused is counted in memory and stored within a second, all of it at once.
+    let Some(lease) = last else { return };
+    let path = format!("/v1/jobs/{}", lease.job);
+    let before = client.get(&path).expect(200)["rejected"].as_u64();
+    let (worker, leases) = ("wrk_healer".into(), vec![lease]);
+    record(trial, &mut client, Call::Heartbeat { worker, leases, lease_ms: LEASE_MS });
+    until("the refusals to be stored", || {
+        (client.get(&path).expect(200)["rejected"].as_u64() > before).then_some(())
     });
 }
 

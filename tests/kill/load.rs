@@ -18,6 +18,17 @@ use crate::Trial;
 /// person can read and the final check takes seconds.
 const PACE: Duration = Duration::from_millis(7);
 
+/// The length of most leases, the shortest that there is; every heartbeat asks for it.
+pub(crate) const LEASE_MS: u64 = 5_000;
+
+/// The length of some: after the long outages of [`crate::nemesis`] they last longer still than a
+/// fresh one.
+const LEASE_LONG_MS: u64 = 18_000;
+
+/// How soon after its end a lease that was given up is spoken for: before the server's next look
+/// at lapsed ones, if it can be.
+const LATE: Duration = Duration::from_millis(20);
+
 /// How many leases a client holds at most.
 const HELD_MAX: usize = 12;
 
@@ -38,6 +49,10 @@ struct Actor<'a> {
     held: Vec<Held>,
     /// Leases that were reported or given up: their tokens are tried again now and then.
     spent: Vec<Lease>,
+    /// Leases that were given up, and when they lapse at the earliest.
+    lapsing: Vec<(Instant, Lease)>,
+    /// Retries that this client asked for, to ask for them again.
+    retried: Vec<Call>,
     /// What this client asked for under a key, to ask for it again.
     keyed: Vec<NewJob>,
 }
@@ -52,6 +67,8 @@ pub(crate) fn run(trial: &Trial, number: usize, seed: u64) {
         count: 0,
         held: Vec::new(),
         spent: Vec::new(),
+        lapsing: Vec::new(),
+        retried: Vec::new(),
         keyed: Vec::new(),
     };
     while !trial.over.load(Ordering::SeqCst) {
@@ -66,6 +83,9 @@ pub(crate) fn run(trial: &Trial, number: usize, seed: u64) {
 
 impl Actor<'_> {
     fn step(&mut self) {
+        if self.lapsing.first().is_some_and(|(at, _)| *at + LATE <= Instant::now()) {
+            return self.speak_at_lapse();
+        }
         match self.chance.random_range(0..100) {
             0..20 => self.create(),
             20..25 => self.batch(),
@@ -211,7 +231,8 @@ impl Actor<'_> {
         let claim_id = format!("{}-{}", self.number, self.chance.random::<u64>());
         let max = self.chance.random_range(1..7);
         let worker = self.worker();
-        let call = Call::Claim { worker, claim_id, repeat: false, max, lease_ms: 5000 };
+        let lease_ms = if self.one_in(8) { LEASE_LONG_MS } else { LEASE_MS };
+        let call = Call::Claim { worker, claim_id, repeat: false, max, lease_ms };
         let Reply::Got { body, .. } = self.tell(call) else { return };
         for job in body["jobs"].as_array().into_iter().flatten() {
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -246,7 +267,7 @@ impl Actor<'_> {
         let leases: Vec<Lease> = self.held.iter().map(|held| held.lease.clone()).collect();
         if !leases.is_empty() {
             let worker = self.worker();
-            self.tell(Call::Heartbeat { worker, leases, lease_ms: 5000 });
+            self.tell(Call::Heartbeat { worker, leases, lease_ms: LEASE_MS });
         }
     }
 
@@ -286,7 +307,12 @@ impl Actor<'_> {
     fn act(&mut self) {
         let job = self.trial.known.lock().unwrap().choose(&mut self.chance).cloned();
         let Some(job) = job else { return };
-        match self.chance.random_range(0..12) {
+        match self.chance.random_range(0..14) {
+            12.. => {
+                if let Some(retry) = self.retried.choose(&mut self.chance).cloned() {
+                    self.tell(retry);
+                }
+            }
             0..4 => {
                 let Reply::Got { status: 200, body } = self.tell(Call::Get { job: job.clone() })
                 else {
@@ -297,8 +323,9 @@ impl Actor<'_> {
                 let retry = Call::Retry { job, life, fresh };
                 self.tell(retry.clone());
                 if self.one_in(3) {
-                    self.tell(retry);
+                    self.tell(retry.clone());
                 }
+                self.retried.push(retry);
             }
             4..8 => {
                 self.tell(Call::Cancel { job });
@@ -314,10 +341,26 @@ impl Actor<'_> {
 
     /// The worker forgets a job: its lease will lapse.
     fn give_up(&mut self) {
-        if !self.held.is_empty() {
-            let index = self.chance.random_range(0..self.held.len());
-            self.spent.push(self.held.swap_remove(index).lease);
+        if self.held.is_empty() {
+            return;
         }
+        let lease = self.held.swap_remove(self.chance.random_range(0..self.held.len())).lease;
+        self.spent.push(lease.clone());
+        // Renewed now, it lapses at a time that is known.
+        let (worker, leases) = (self.worker(), vec![lease.clone()]);
+        let call = Call::Heartbeat { worker, leases, lease_ms: LEASE_MS };
+        let Reply::Got { body, .. } = self.tell(call) else { return };
+        if let Some(ms) = body["results"][0]["expires_in_ms"].as_u64() {
+            self.lapsing.push((Instant::now() + Duration::from_millis(ms), lease));
+            self.lapsing.sort_by_key(|(at, _)| *at);
+        }
+    }
+
+    /// Renews a lease that lapsed just now: too late.
+    fn speak_at_lapse(&mut self) {
+        let (_, lease) = self.lapsing.remove(0);
+        let worker = self.worker();
+        self.tell(Call::Heartbeat { worker, leases: vec![lease], lease_ms: LEASE_MS });
     }
 
     /// Speaks with a token that was used or given up before.
@@ -326,7 +369,7 @@ impl Actor<'_> {
         let call = match self.chance.random_range(0..3) {
             0 => Call::Finish(vec![Report { lease, outcome: self.outcome() }]),
             1 => Call::Checkpoint { lease, name: "too late".into(), value: json!(self.count) },
-            _ => Call::Heartbeat { worker: self.worker(), leases: vec![lease], lease_ms: 5000 },
+            _ => Call::Heartbeat { worker: self.worker(), leases: vec![lease], lease_ms: LEASE_MS },
         };
         self.tell(call);
     }

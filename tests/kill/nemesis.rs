@@ -22,6 +22,12 @@ enum Verb {
 
 const VERBS: [Verb; 5] = [Verb::Create, Verb::Batch, Verb::Claim, Verb::Checkpoint, Verb::Finish];
 
+/// In every so many rounds the server is away for [`LONG`], from the fourth on.
+const LONG_EVERY: usize = 12;
+
+/// So long that it is an outage, after which live leases get a fresh length.
+const LONG: Duration = Duration::from_millis(6_500);
+
 /// Kills, and counts how many hit something.
 #[derive(Debug, Default)]
 pub(crate) struct Nemesis {
@@ -91,7 +97,13 @@ pub(crate) fn run(trial: &Trial, kills: usize, seed: u64) {
         let gone = process(Duration::from_secs(20));
         assert!(gone.is_some(), "no client fell into the trap");
         let from = trial.recorder.now();
-        trial.server.write().unwrap().restart();
+        // The clients wait for this lock.
+        let mut server = trial.server.write().unwrap();
+        if round % LONG_EVERY == 3 {
+            std::thread::sleep(LONG);
+        }
+        server.restart();
+        drop(server);
         trial.recorder.outage(from, trial.recorder.now());
     }
 }

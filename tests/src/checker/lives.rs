@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Found;
 use super::facts::{Facts, View, terminal};
-use crate::history::{Call, Moment, Outcome};
+use crate::history::{Call, Moment, Outcome, Reply};
 
 /// A life's end as one answer showed it.
 struct End<'a> {
@@ -22,6 +22,7 @@ pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
         cancel_is_final(facts, job, found);
         reports_lead_where_they_must(facts, job, found);
         one_retry_per_life(facts, job, found);
+        repeated_retries_are_told(facts, job, found);
     }
 }
 
@@ -157,6 +158,27 @@ fn one_retry_per_life(facts: &Facts<'_>, job: &str, found: &mut Found) {
         }
         if !opened.insert(life) {
             found.add("P6", job, format!("life {life} was opened twice"));
+        }
+    }
+}
+
+/// P6: a retry that names a life which surely is over by another one is told that it is a repeat.
+fn repeated_retries_are_told(facts: &Facts<'_>, job: &str, found: &mut Found) {
+    let retries = || facts.acts_on(job).filter(|act| matches!(act.call, Call::Retry { .. }));
+    for act in retries() {
+        let (Call::Retry { life: seen, .. }, Reply::Got { status, body }) = (&act.call, &act.reply)
+        else {
+            continue;
+        };
+        let known = retries().filter(|other| other.done < act.sent);
+        let life = known.filter_map(|other| other.success()?["life"].as_u64()).max();
+        if life.is_none_or(|life| life <= *seen) || facts.perhaps_deleted(job, act.done) {
+            continue;
+        }
+        if *status != 200 || body["repeated"] != true {
+            let text =
+                format!("a retry of life {seen} came after {life:?} and got {status} {body}");
+            found.add("P6", job, text);
         }
     }
 }

@@ -10,6 +10,8 @@
 //! - [`leases`]: tokens, start numbers, overlapping leases, stale tokens, repeated reports;
 //! - [`lives`]: one end for each life, cancel, retry by hand;
 //! - [`checkpoints`]: first write wins, acknowledged ones are given to every later start;
+//! - [`times`]: what the server told of a lease's end agrees with itself and with what was asked;
+//! - [`refusals`]: calls with dead tokens are counted on their jobs;
 //! - [`endings`]: everything ends, and the recorded starts are those that were told.
 //!
 //! To add a rule: a function in the file of its subject, called from that file's `check`, and a
@@ -21,8 +23,10 @@ mod endings;
 mod facts;
 mod leases;
 mod lives;
+mod refusals;
 #[cfg(test)]
 mod story;
+mod times;
 #[cfg(test)]
 mod trials;
 
@@ -65,6 +69,8 @@ pub fn check(history: &History, ending: &Ending) -> Vec<Violation> {
     let mut found = Found(facts.malformed.clone());
     creates::check(&facts, &mut found);
     leases::check(&facts, &mut found);
+    times::check(&facts, &mut found);
+    refusals::check(&facts, &mut found);
     lives::check(&facts, &mut found);
     checkpoints::check(&facts, &mut found);
     endings::check(&facts, &mut found);

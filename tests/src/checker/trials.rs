@@ -3,7 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::story::{Story, attempt, beaten, claim, finish, given, good, job, mark, new_job, told};
+use super::story::{
+    Story, attempt, beat, beaten, claim, finish, given, good, job, mark, new_job, told,
+};
 use super::{check, explain};
 use crate::history::{Call, Entry, Outcome, Reply};
 
@@ -185,6 +187,52 @@ fn broken_promises_about_claims_are_found() {
     });
     check_found("form", "an answer about another job", |story| {
         story.body("done c")["results"][0]["id"] = json!("a");
+    });
+}
+
+/// The lease of job `k` with times as the server tells them, renewed once; it lapses.
+fn timed(story: &mut Story) {
+    let lease = &mut story.body("claim k")["jobs"][0]["lease"];
+    lease["expires_at"] = json!("2026-01-01T00:00:05.000Z");
+    let mut renewed = beaten("k", "ok");
+    renewed["results"][0]["expires_at"] = json!("2026-01-01T00:00:06.500Z");
+    story.call("beat k", beat("k", "tk1"), 200, renewed);
+    story.entry("stopped k").reply = Reply::Unknown("cut".into());
+    story.last("k")["attempts"][0]["state"] = json!("lost");
+    story.last("k")["attempts"][0]["finished_at"] = json!("2026-01-01T00:00:06.500Z");
+}
+
+#[test]
+fn broken_promises_about_times_and_refusals_are_found() {
+    check_passes("a lease is renewed and lapses", timed);
+    check_found("I12", "a lease is cut", |story| {
+        timed(story);
+        story.body("beat k")["results"][0]["expires_at"] = json!("2026-01-01T00:00:04.999Z");
+    });
+    check_found("I12", "a lapsed lease is renewed", |story| {
+        timed(story);
+        story.body("beat k")["results"][0]["expires_at"] = json!("2026-01-01T00:00:10.000Z");
+    });
+    check_found("I10", "a lapse is dated later", |story| {
+        timed(story);
+        story.last("k")["attempts"][0]["finished_at"] = json!("2026-01-01T00:00:06.501Z");
+    });
+    check_found("P3", "a fresh lease is short", |story| {
+        story.body("claim k")["jobs"][0]["lease"]["expires_in_ms"] = json!(4_900);
+    });
+    check_passes("a refusal is counted", |story| {
+        story.call("late beat k", beat("k", "tk1"), 200, beaten("k", "lease_lost"));
+        story.last("k")["rejected"] = json!(1);
+    });
+    check_found("I10", "a refusal is not counted", |story| {
+        story.call("late beat k", beat("k", "tk1"), 200, beaten("k", "lease_lost"));
+        story.last("k")["rejected"] = json!(0);
+    });
+    check_found("I10", "a refusal is counted that nobody saw", |story| {
+        story.last("k")["rejected"] = json!(1);
+    });
+    check_found("P6", "a repeated retry is refused", |story| {
+        story.again("retry c again", "retry c", 409, json!({"code": "job_running"}));
     });
 }
 
