@@ -8,12 +8,13 @@ import json
 
 import pytest
 
-from halyard import AbortReason
-from halyard._worker.board import Claim, Report
+from halyard import AbortReason, HalyardConnectionError
+from halyard._worker.board import Claim, Report, Trouble
 from halyard._worker.board.held import Held
+from halyard._worker.board.streak import Streak
 from halyard._worker.verdict import Completed, Dropped, Ending, Failed, Snoozed
 
-from .course import DONE, Course, claimed_job
+from .course import DONE, Course, claimed_job, trouble
 
 FAILED = Failed("Error", "no", None, True)
 
@@ -92,6 +93,32 @@ def test_a_refused_claim_is_not_repeated_at_once() -> None:
     course.claim_failed(1, 401)
     assert course.follow(0.5) == ["trouble 401"]
     assert course.follow(0.5) == ["claim 1 for 20 s as wrk_1:2"]
+
+
+@pytest.mark.parametrize(
+    ("calls", "told"),
+    [
+        ("-.-.-.", "      "),
+        ("---.--", " !   !"),
+        ("5-5.5", "!   !"),
+        ("-5-", " ! "),
+        ("4.-4", "!  !"),
+    ],
+)
+def test_a_broken_connection_is_told_when_its_repeat_fails_too(calls: str, told: str) -> None:
+    # `-` broken, `5` and `4` answered with 503 and 401, `.` well.
+    streak = Streak()
+    troubles = {
+        "-": Trouble(HalyardConnectionError("cut"), True),
+        "5": trouble(503),
+        "4": trouble(401),
+    }
+    found = ""
+    for call in calls:
+        if call == ".":
+            streak.answered()
+        found += "!" if call != "." and streak.failed(troubles[call]) else " "
+    assert found == told
 
 
 def test_leases_are_renewed_together() -> None:

@@ -10,6 +10,7 @@ Its methods take in what happened, `poll` says what to do about it and about the
 | `beating` | when to renew the leases |
 | `reports` | what is still to be reported |
 | `held` | one start that the worker holds, from its claim to its report |
+| `streak` | when to tell of calls that fail |
 | `shutdown` | how a worker ends |
 | `actions` | what to do |
 

@@ -8,6 +8,7 @@ from typing import Any
 from ... import _retry
 from .actions import Beat
 from .held import Held
+from .streak import Streak
 from .trouble import Trouble
 
 #: A lease is renewed when a third of it has passed, so that two heartbeats may fail.
@@ -33,7 +34,7 @@ class Beating:
         self._due = _NEVER
         #: The starts in the heartbeat under way.
         self._under_way: list[int] | None = None
-        self._failures = 0
+        self._streak = Streak()
         self._not_before = 0.0
         #: Whether a heartbeat was sent that says that the worker ends.
         self._draining_told = False
@@ -65,19 +66,19 @@ class Beating:
 
     def answered(self, results: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
         """Takes in the answer to the heartbeat, and says which start each result is about."""
-        self._failures = 0
+        self._streak.answered()
         slots, self._under_way = self._under_way or [], None
         return list(zip(slots, results, strict=False))
 
     def failed(self, now: float, trouble: Trouble, chance: float) -> bool:
         """Takes in a failure; says whether to tell of it."""
         self._under_way = None
-        self._failures += 1
-        pause = _retry.pause(self._failures, trouble.retry_after, chance)
+        tell = self._streak.failed(trouble)
+        pause = _retry.pause(self._streak.failures, trouble.retry_after, chance)
         if not trouble.temporary:
             pause = max(pause, PAUSE_REFUSED)
         self._not_before = now + min(pause, self.interval)
-        return self._failures == 1
+        return tell
 
     @property
     def has_told(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ... import _retry
 from .actions import Claim
+from .streak import Streak
 from .trouble import Trouble
 
 #: The pause after a claim that was refused, or answered with nothing before its wait was over.
@@ -22,12 +23,12 @@ class Claiming:
     """The claims of a worker."""
 
     __slots__ = (
-        "_failures",
         "_id",
         "_name",
         "_not_before",
         "_number",
         "_recoveries",
+        "_streak",
         "_under_way",
         "_wait",
     )
@@ -40,7 +41,7 @@ class Claiming:
         #: The number that the current claim id was first sent under.
         self._id: int | None = None
         self._under_way = False
-        self._failures = 0
+        self._streak = Streak()
         self._not_before = 0.0
         #: How often is still to be asked once the worker ends; None before.
         self._recoveries: int | None = None
@@ -76,7 +77,7 @@ class Claiming:
             return False
         self._under_way = False
         self._id = None
-        self._failures = 0
+        self._streak.answered()
         if self._recoveries is not None:
             self._recoveries = 0
         # A server that does not wait as long as it was asked to must not be asked all the time.
@@ -89,17 +90,17 @@ class Claiming:
         if not self.awaits(number):
             return False
         self._under_way = False
-        self._failures += 1
+        tell = self._streak.failed(trouble)
         if not trouble.temporary:
             self._id = None
-        pause = _retry.pause(self._failures, trouble.retry_after, chance)
+        pause = _retry.pause(self._streak.failures, trouble.retry_after, chance)
         self._not_before = now + (pause if trouble.temporary else max(pause, PAUSE))
-        return self._failures == 1
+        return tell
 
     @property
     def is_well(self) -> bool:
         """Whether the last claim was answered, or none has failed yet."""
-        return self._failures == 0
+        return self._streak.failures == 0
 
     def end(self) -> bool:
         """No more claims. Says whether the one under way is to be hung up on.

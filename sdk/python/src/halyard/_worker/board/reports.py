@@ -13,6 +13,7 @@ from ..._batch import size
 from ...errors import ApiError
 from ..verdict import Completed, Ending, Failed
 from .held import Held
+from .streak import Streak
 from .trouble import Trouble
 
 #: Reports in one request.
@@ -63,7 +64,7 @@ class Reports:
         self._under_way: list[Pending] = []
         #: Of those under way.
         self._bytes = 0
-        self._failures = 0
+        self._streak = Streak()
         self._not_before = 0.0
 
     def push(self, slot: int, held: Held, text: str, ending: Ending) -> None:
@@ -97,7 +98,7 @@ class Reports:
 
         What got no result goes again.
         """
-        self._failures = 0
+        self._streak.answered()
         reported, self._under_way = self._under_way, []
         settled = [
             (pending.slot, result) for pending, result in zip(reported, results, strict=False)
@@ -113,8 +114,7 @@ class Reports:
         Answers the starts whose report cannot be brought into any form that is taken, and whether
         to tell of it.
         """
-        self._failures += 1
-        tell = self._failures == 1
+        tell = self._streak.failed(trouble)
         failed, self._under_way = self._under_way, []
         error = trouble.error
         in_the_reports = isinstance(error, ApiError) and error.status in (400, 413)
@@ -130,7 +130,7 @@ class Reports:
             self._waiting.extendleft(reversed(failed))
             return dropped, tell
         self._waiting.extendleft(reversed(failed))
-        pause = _retry.pause(self._failures, trouble.retry_after, chance)
+        pause = _retry.pause(self._streak.failures, trouble.retry_after, chance)
         self._not_before = now + (pause if trouble.temporary else max(pause, PAUSE_REFUSED))
         return [], tell
 
