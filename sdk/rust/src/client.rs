@@ -50,6 +50,12 @@ impl Halyard {
         HalyardBuilder { url: None, api_key: None, timeout: TIMEOUT, retry_for: RETRY_FOR }
     }
 
+    pub(crate) fn on(connection: Connection) -> Self {
+        let connection = Arc::new(connection);
+        let joiner = Arc::new(Joiner::new(Arc::clone(&connection)));
+        Self { connection, joiner }
+    }
+
     /// The calls about jobs.
     pub fn jobs(&self) -> Jobs<'_> {
         Jobs { connection: &self.connection, joiner: &self.joiner }
@@ -201,9 +207,7 @@ impl HalyardBuilder {
             timeout: self.timeout,
             retry_for: self.retry_for,
         };
-        let connection = Arc::new(Connection::new(settings)?);
-        let joiner = Arc::new(Joiner::new(Arc::clone(&connection)));
-        Ok(Halyard { connection, joiner })
+        Ok(Halyard::on(Connection::new(settings)?))
     }
 }
 
@@ -217,7 +221,7 @@ fn from_environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-fn read_url(text: &str) -> Result<Url, Error> {
+pub(crate) fn read_url(text: &str) -> Result<Url, Error> {
     let wrong = |why: &str| {
         Error::Settings(format!("the server's address `{text}` {why}; one is {DEFAULT_URL}"))
     };

@@ -34,9 +34,27 @@ pub(crate) struct Settings {
     pub(crate) retry_for: Duration,
 }
 
+/// What answers in place of a server, in tests.
+pub(crate) trait Answers: Send + Sync {
+    /// The status and the body.
+    fn answer(&self, call: &MemoryCall<'_>) -> (u16, Vec<u8>);
+}
+
+pub(crate) type Offline = std::sync::Arc<dyn Answers>;
+
+/// A call that goes nowhere.
+pub(crate) struct MemoryCall<'r> {
+    pub(crate) method: &'r str,
+    /// The parts of the path, unescaped.
+    pub(crate) path: Vec<String>,
+    pub(crate) query: Option<&'r str>,
+    pub(crate) body: &'r [u8],
+}
+
 /// A way to the server, with connections of its own.
 pub(crate) struct Connection {
     http: Client,
+    offline: Option<Offline>,
     settings: Settings,
     authorization: Option<HeaderValue>,
 }
@@ -84,12 +102,20 @@ impl Connection {
             .build()
             .map_err(|error| Error::Settings(format!("cannot make an HTTP client: {error}")))?;
         let authorization = settings.api_key.as_deref().map(bearer).transpose()?;
-        Ok(Self { http, settings, authorization })
+        Ok(Self { http, offline: None, settings, authorization })
+    }
+
+    /// No server: every call is answered by this.
+    pub(crate) fn offline(offline: Offline, url: Url) -> Result<Self, Error> {
+        let (timeout, retry_for) = (TIME_MAX, Duration::ZERO);
+        let connection = Self::new(Settings { url, api_key: None, timeout, retry_for })?;
+        Ok(Self { offline: Some(offline), ..connection })
     }
 
     /// The same server with connections of its own, for another runtime.
     pub(crate) fn separate(&self) -> Result<Self, Error> {
-        Self::new(self.settings.clone())
+        let separate = Self::new(self.settings.clone())?;
+        Ok(Self { offline: self.offline.clone(), ..separate })
     }
 
     /// The server's address as it was given.
@@ -162,6 +188,9 @@ impl Connection {
 
     /// Sends a request once. Every complete answer is `Ok`, whatever its status.
     pub(crate) async fn send_once(&self, request: &Request) -> Result<Answer, Error> {
+        if let Some(offline) = &self.offline {
+            return Ok(request.answered_by(&**offline));
+        }
         let mut call = self
             .http
             .request(request.method.clone(), request.url.clone())
@@ -227,6 +256,28 @@ impl Request {
     pub(crate) fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
+    }
+
+    fn answered_by(&self, offline: &dyn Answers) -> Answer {
+        let unescaped = |part: &str| {
+            percent_encoding::percent_decode_str(part).decode_utf8_lossy().into_owned()
+        };
+        let path = self.url.path_segments().into_iter().flatten().map(unescaped).collect();
+        let (status, body) = offline.answer(&MemoryCall {
+            method: self.method.as_str(),
+            path,
+            query: self.url.query(),
+            body: self.body.as_deref().unwrap_or_default(),
+        });
+        Answer {
+            status,
+            retry_after: None,
+            date: None,
+            repeats: 0,
+            request_id: None,
+            body,
+            call: self.call(),
+        }
     }
 
     fn call(&self) -> String {

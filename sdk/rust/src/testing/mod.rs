@@ -30,12 +30,15 @@
 //! | [`fake_job`] | a job that no server knows, to call a handler with |
 //! | [`prove_idempotent`] | runs a handler in every way in which a job can be run more than once |
 //! | [`crash_point`] | where a fake can be killed in such a proof |
+//! | [`TestHalyard`] | a client and its jobs in memory, with a clock that the test moves |
 //! | [`start_server`] | the real server, on a directory of its own |
 
 mod fake_job;
+mod in_memory;
 pub(crate) mod proof;
 mod server;
 
 pub use fake_job::{FakeJob, fake_job};
+pub use in_memory::TestHalyard;
 pub use proof::{Finding, Proof, Report, crash_point, prove_idempotent};
 pub use server::{TestServer, start_server, start_server_from};

@@ -76,6 +76,11 @@ impl WorkerBuilder {
         self
     }
 
+    /// The handlers, for a test that runs them without a worker.
+    pub(crate) fn into_handlers(self) -> HashMap<String, AnyHandler> {
+        self.handlers
+    }
+
     /// How many handlers may run at the same time, 1 to 1,000; 10 when not set.
     pub fn concurrency(mut self, handlers: usize) -> Self {
         self.pace.concurrency = handlers;
