@@ -322,6 +322,30 @@ fn a_repeated_claim_keeps_what_it_was_given() {
     }
 }
 
+/// A repeat that is run late, and whose connection is gone, gives nothing back: another sending's
+/// answer has brought its leases to the client.
+#[test]
+fn a_late_repeat_gives_nothing_back() {
+    let server = Server::start();
+    let mut client = server.client();
+    let mut chance = StdRng::seed_from_u64(15);
+    let mut given = Vec::new();
+    for round in 0..200 {
+        create(&mut client, &json!({"task": "t"}));
+        let mut more = json!({"claim_id": format!("c{round}")});
+        given.push(claim_one(&mut client, &more));
+        more["repeat"] = json!(true);
+        let body = claim_body(&more).to_string().into_bytes();
+        let mut connection = Connection::open(server.address()).unwrap();
+        connection.send("POST", "/v1/jobs/claim", &[], Some(&body)).unwrap();
+        spin(Duration::from_micros(chance.random_range(0..2000)));
+        connection.reset();
+    }
+    for lease in given {
+        finish_ok(&mut client, &lease, &completed(json!(null)));
+    }
+}
+
 /// A first sending that still waits when its repeat comes is of a client that may be gone without a
 /// word: the job is for the repeat.
 #[test]

@@ -19,11 +19,13 @@ use super::deliveries::Delivery;
 use super::wakeups::{Waiter, Wake, Wants};
 use super::{Engine, chance};
 
-/// What a claim leased. Dropped before it was handed over, it gives everything back at once.
+/// What a claim leased. Dropped before it was handed over, it gives everything back at once, unless
+/// it is a repeat's: an earlier answer may have brought the same leases to the client.
 pub struct Leased {
     store: Arc<dyn Store>,
     runtime: Handle,
     held: Vec<(JobId, Token)>,
+    /// Who may give back.
     delivery: Option<Delivery>,
 }
 
@@ -146,7 +148,7 @@ impl Engine {
                 delivery.take_over();
             }
             drop(turn);
-            let leased = Leased::new(store, &claims, Some(delivery));
+            let leased = Leased::new(store, &claims, (!repeat).then_some(delivery));
             Ok((claims, leased))
         });
         match task.await {

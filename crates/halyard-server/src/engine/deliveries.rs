@@ -4,10 +4,12 @@
 //! given must not be given back behind its back, and a first sending that is read after its repeat
 //! must not lease more. So the sendings of one claim take turns:
 //!
-//! - a repeat is alone; when it has its leases, it calls off the giving back of the other sendings;
+//! - a repeat is alone; when it has its leases, it calls off the giving back of the first sending;
 //! - a first sending, and who gives back, come before it (it sees what they did) or after it (and
 //!   then do nothing). One that still waits for a job when its repeat comes waits in vain: nobody
-//!   may be there any more.
+//!   may be there any more. So does a repeat when one that was read after it has come;
+//! - a repeat itself gives nothing back: what it found may be with the client already, by a sending
+//!   whose answer arrived. If nobody is there any more, those leases lapse.
 //!
 //! Deliberately absent: claims without a `claim_id`, which cannot be repeated, and anything that
 //! outlives this process: with it go the connections that claims came on.
@@ -49,7 +51,7 @@ pub struct Deliveries {
 struct Marks {
     /// Of each claim under way whether a repeat has answered with its leases.
     under_way: HashMap<ClaimMark, Vec<Arc<AtomicBool>>>,
-    /// When a mark was last repeated.
+    /// When the newest repeat of a mark was read.
     repeated: HashMap<ClaimMark, Instant>,
     /// At so many repeats old ones are forgotten.
     repeats_max: usize,
@@ -83,7 +85,8 @@ impl Default for Deliveries {
 
 impl Deliveries {
     /// Waits for the turn of a claim that was read at `read`. `None` for a first sending whose
-    /// repeat was read before it, or came while it waited for a job: nobody waits for its answer.
+    /// repeat was read before it, and for any sending whose repeat came while it waited: nobody
+    /// waits for its answer.
     pub async fn begin(
         self: &Arc<Self>,
         mark: Option<ClaimMark>,
@@ -94,10 +97,11 @@ impl Deliveries {
         let taken_over = Arc::default();
         if let Some(mark) = mark {
             let (mut marks, now) = (self.lock(), Instant::now());
-            if repeat {
-                marks.repeat(mark, now);
-            } else if marks.is_stale(mark, read, now) {
+            if marks.is_stale(mark, repeat, read, now) {
                 return None;
+            }
+            if repeat {
+                marks.repeat(mark, read, now);
             }
             marks.under_way.entry(mark).or_default().push(Arc::clone(&taken_over));
         }
@@ -119,18 +123,21 @@ impl Deliveries {
 }
 
 impl Marks {
-    fn repeat(&mut self, mark: ClaimMark, now: Instant) {
+    fn repeat(&mut self, mark: ClaimMark, read: Instant, now: Instant) {
         if self.repeated.len() >= self.repeats_max.max(REPEATS_MIN) {
             self.repeated.retain(|_, at| now.duration_since(*at) < REMEMBERED);
             self.repeats_max = 2 * self.repeated.len();
         }
-        self.repeated.insert(mark, now);
+        self.repeated.insert(mark, read);
     }
 
-    /// Whether nobody waits for the answer of a first sending that was read at `read`.
-    fn is_stale(&self, mark: ClaimMark, read: Instant, now: Instant) -> bool {
-        let repeated = self.repeated.get(&mark);
-        repeated.is_some_and(|at| *at >= read || now.duration_since(*at) < LATE)
+    /// Whether nobody waits for the answer of a sending that was read at `read`.
+    fn is_stale(&self, mark: ClaimMark, repeat: bool, read: Instant, now: Instant) -> bool {
+        let Some(repeated) = self.repeated.get(&mark) else { return false };
+        match repeat {
+            true => *repeated > read,
+            false => *repeated >= read || now.duration_since(*repeated) < LATE,
+        }
     }
 }
 
@@ -187,7 +194,6 @@ mod tests {
         drop(turn);
         assert!(first.give_back().await.is_none());
         assert!(other.give_back().await.is_some());
-        assert!(repeat.give_back().await.is_some());
         drop((first, other, repeat));
         assert!(all.lock().under_way.is_empty());
     }
@@ -226,13 +232,22 @@ mod tests {
     fn a_first_sending_that_waits_ends_with_its_repeat() {
         let (mut marks, read, mark) = (Marks::default(), Instant::now(), [7; 16]);
         let repeated = read + 2 * LATE;
-        assert!(!marks.is_stale(mark, read, repeated));
-        marks.repeat(mark, repeated);
-        assert!(marks.is_stale(mark, read, repeated + 10 * LATE));
-        assert!(marks.is_stale(mark, repeated + LATE / 2, repeated + LATE / 2), "read late");
+        assert!(!marks.is_stale(mark, false, read, repeated));
+        marks.repeat(mark, repeated, repeated);
+        assert!(marks.is_stale(mark, false, read, repeated + 10 * LATE));
+        assert!(marks.is_stale(mark, false, repeated + LATE / 2, repeated + LATE / 2), "read late");
         // One that was read later still is another claim, of a client that has few names for them.
-        assert!(!marks.is_stale(mark, repeated + LATE, repeated + LATE));
-        assert!(!marks.is_stale([8; 16], read, repeated));
+        assert!(!marks.is_stale(mark, false, repeated + LATE, repeated + LATE));
+        assert!(!marks.is_stale([8; 16], false, read, repeated));
+    }
+
+    #[test]
+    fn the_repeat_that_was_read_last_is_the_one_that_counts() {
+        let (mut marks, read, mark) = (Marks::default(), Instant::now(), [7; 16]);
+        let later = read + LATE / 10;
+        marks.repeat(mark, later, later);
+        assert!(marks.is_stale(mark, true, read, later), "its client has sent another one since");
+        assert!(!marks.is_stale(mark, true, later, later + 10 * LATE), "it waits, and asks again");
     }
 
     #[test]
@@ -240,7 +255,7 @@ mod tests {
         let (mut marks, mut now) = (Marks::default(), Instant::now());
         for round in 0..10_u8 {
             for number in 0..=255 {
-                marks.repeat([[round, number]; 8].concat().try_into().unwrap(), now);
+                marks.repeat([[round, number]; 8].concat().try_into().unwrap(), now, now);
             }
             assert!(marks.repeated.len() <= 512, "{} in round {round}", marks.repeated.len());
             now += REMEMBERED;
