@@ -10,8 +10,8 @@
 //!
 //! A record is claimed before the work and completed after it; whoever finds it in progress waits,
 //! and whoever finds it completed gets its response. Records are the user's, in the user's own
-//! database (features `redis` and `postgres`); Halyard's server does not know them. Every SDK reads
-//! the records of the others (`sdk/scenarios/processed.json`).
+//! database (features `redis` and `postgres`); Halyard's server does not know them. Their form is
+//! the same for every SDK (`sdk/scenarios/processed.json`).
 //!
 //! What it does not do: a worker that dies between the effect and its record leaves the outcome
 //! *unknown*, and the next run does the effect again unless [`OnUnknown`] says otherwise. No store
