@@ -276,6 +276,22 @@ async fn jobs_without_a_handler_stay() {
 }
 
 #[tokio::test]
+async fn a_worker_has_queues_and_errors_of_its_own() {
+    async fn fails(_: Job) -> HandlerResult<()> {
+        Err("declined".into())
+    }
+    let test = TestHalyard::new();
+    let worker = test.client().worker().queues(["billing"]).task("fails", fails);
+    let test = test.worker(worker.retryable(|error| error.to_string() != "declined"));
+    let jobs = test.client().jobs();
+    let elsewhere = jobs.create(NewJob::new("fails")).await.expect("a job");
+    let here = jobs.create(NewJob::new("fails").queue("billing")).await.expect("a job");
+    assert_eq!(test.drain().await, 1);
+    assert_eq!(jobs.get(&elsewhere.id).await.expect("the job").state, State::Queued);
+    assert_eq!(jobs.get(&here.id).await.expect("the job").state, State::Failed);
+}
+
+#[tokio::test]
 #[should_panic(expected = "not at rest after 1000 runs")]
 async fn what_never_rests() {
     let test = TestHalyard::new();

@@ -76,9 +76,10 @@ impl WorkerBuilder {
         self
     }
 
-    /// The handlers, for a test that runs them without a worker.
-    pub(crate) fn into_handlers(self) -> HashMap<String, AnyHandler> {
-        self.handlers
+    /// The handlers, their queues and which errors are retried, for a test that runs them without
+    /// a worker.
+    pub(crate) fn into_parts(self) -> (HashMap<String, AnyHandler>, Vec<String>, Arc<Retryable>) {
+        (self.handlers, self.queues, self.retryable)
     }
 
     /// How many handlers may run at the same time, 1 to 1,000; 10 when not set.

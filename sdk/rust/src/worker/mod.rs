@@ -46,7 +46,7 @@ pub use failure::{
 pub use handler::Handler;
 pub(crate) use handler::{AnyHandler, any};
 pub use verdict::retryable;
-pub(crate) use verdict::{Ending, Failure, judge_panic, judge_returned};
+pub(crate) use verdict::{Ending, Failure, Retryable, judge_panic, judge_returned};
 
 /// A start that the worker does not hold any more; its handler was told to stop, and whatever it
 /// returns is thrown away.

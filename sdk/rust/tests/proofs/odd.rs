@@ -167,6 +167,28 @@ async fn an_unknown_outcome_that_is_asked_for() {
     assert_eq!(message(&report.await), expected);
 }
 
+/// Each way finds something that those before it do not.
+#[tokio::test]
+async fn no_way_is_in_vain() {
+    type MakeKey = fn(&Job) -> String;
+    let keys: [(&str, MakeKey); 3] = [
+        ("retried by hand", |job| format!("{}:{}", job.id(), job.life())),
+        ("killed twice", |job| format!("{}:{}", job.id(), job.attempt().max(2))),
+        ("killed in the last attempt", |job| {
+            format!("{}:{}", job.id(), job.attempt() == job.max_attempts())
+        }),
+    ];
+    for (way, key) in keys {
+        let report = prove(move |world: World, job: Job| async move {
+            world.charge(Some(key(&job))).await;
+            Ok(())
+        });
+        let report = report.await;
+        assert_eq!(report.findings[0].way, way, "{report}");
+        assert!(message(&report).starts_with("`charges` has 2 rows, 1 was expected"), "{report}");
+    }
+}
+
 #[tokio::test]
 async fn the_report_for_people() {
     let report = prove(|world: World, _: Job| async move {

@@ -29,7 +29,7 @@ use halyard_api::Timestamp;
 
 use crate::client::{Halyard, read_url};
 use crate::connection::{Connection, MemoryCall, Offline};
-use crate::worker::{AnyHandler, Handler, WorkerBuilder, any};
+use crate::worker::{AnyHandler, Handler, Retryable, WorkerBuilder, any, retryable};
 
 use super::fake_job::now;
 use jobs::Jobs;
@@ -68,7 +68,16 @@ const RUNS_MAX: usize = 1_000;
 pub struct TestHalyard {
     client: Halyard,
     bench: Arc<Bench>,
-    handlers: HashMap<String, AnyHandler>,
+    handlers: HashMap<String, Handling>,
+}
+
+/// How the jobs of a task are handled.
+#[derive(Clone)]
+struct Handling {
+    handler: AnyHandler,
+    /// The queues that they are taken from; `None` for every one.
+    queues: Option<Vec<String>>,
+    retryable: Arc<Retryable>,
 }
 
 /// What stands for the server.
@@ -115,14 +124,21 @@ impl TestHalyard {
         name: impl Into<String>,
         handler: impl Handler<Args>,
     ) -> Self {
-        self.handlers.insert(name.into(), any(handler));
+        let (handler, retryable) = (any(handler), Arc::new(retryable));
+        self.handlers.insert(name.into(), Handling { handler, queues: None, retryable });
         self
     }
 
-    /// Handles the tasks that this worker would.
+    /// Handles what this worker would: its tasks, in its queues.
     #[must_use]
     pub fn worker(mut self, worker: WorkerBuilder) -> Self {
-        self.handlers.extend(worker.into_handlers());
+        let (handlers, queues, retryable) = worker.into_parts();
+        let handling = |handler| Handling {
+            handler,
+            queues: Some(queues.clone()),
+            retryable: Arc::clone(&retryable),
+        };
+        self.handlers.extend(handlers.into_iter().map(|(task, one)| (task, handling(one))));
         self
     }
 
@@ -151,7 +167,7 @@ impl TestHalyard {
             let job = &begun.job;
             assert!(runs < RUNS_MAX, "not at rest after {RUNS_MAX} runs; the next is {job:?}");
             runs += 1;
-            let ending = running::run(begun.handler, begun.job).await;
+            let ending = running::run(begun.handling, begun.job).await;
             self.bench.jobs().finish(&begun.id, ending);
         }
         runs

@@ -13,21 +13,23 @@ use crate::caught::Caught;
 use crate::ids;
 use crate::job::{Inner, Job};
 use crate::record::Record;
-use crate::worker::{AnyHandler, Ending, Failure, judge_panic, judge_returned, retryable};
+use crate::worker::{Ending, Failure, judge_panic, judge_returned};
 
+use super::Handling;
 use super::jobs::{Held, Jobs};
 
 /// A run that is to be made.
 pub(super) struct Begun {
     pub(super) id: String,
     pub(super) job: Job,
-    pub(super) handler: AnyHandler,
+    pub(super) handling: Handling,
 }
 
 /// Calls a handler, and says how it ended.
-pub(super) async fn run(handler: AnyHandler, job: Job) -> Ending {
+pub(super) async fn run(handling: Handling, job: Job) -> Ending {
+    let Handling { handler, retryable, .. } = handling;
     match Caught::new(async move { handler(job).returned().await }).await {
-        Ok(returned) => judge_returned(returned, &retryable),
+        Ok(returned) => judge_returned(returned, &*retryable),
         Err(panic) => judge_panic(&*panic),
     }
 }
@@ -35,11 +37,14 @@ pub(super) async fn run(handler: AnyHandler, job: Job) -> Ending {
 impl Jobs {
     /// Begins the next run in the order of claims, moving the clock to when it is due; `None` when
     /// all is at rest.
-    pub(super) fn begin_next(&mut self, handlers: &HashMap<String, AnyHandler>) -> Option<Begun> {
+    pub(super) fn begin_next(&mut self, handlers: &HashMap<String, Handling>) -> Option<Begun> {
         let waits = |held: &&mut Held| {
             let waiting =
                 matches!(held.job.state, State::Queued | State::Scheduled | State::Retrying);
-            waiting && handlers.contains_key(&held.job.task)
+            waiting
+                && handlers.get(&held.job.task).is_some_and(|handling| {
+                    handling.queues.as_ref().is_none_or(|queues| queues.contains(&held.job.queue))
+                })
         };
         let now = self.now;
         let due = |held: &Held| held.job.run_at.as_ms().max(now);
@@ -48,8 +53,8 @@ impl Jobs {
             (due(held), std::cmp::Reverse(held.job.priority), held.job.run_at)
         })?;
         self.now = due(next);
-        let handler = Arc::clone(handlers.get(&next.job.task)?);
-        Some(Begun { id: next.job.id.clone(), job: next.begin(self.now), handler })
+        let handling = handlers.get(&next.job.task)?.clone();
+        Some(Begun { id: next.job.id.clone(), job: next.begin(self.now), handling })
     }
 
     /// Takes down how a run ended.
