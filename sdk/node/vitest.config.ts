@@ -10,6 +10,7 @@ const built = (file: string) => fileURLToPath(new URL(`./dist/${file}`, import.m
 export default defineConfig({
   resolve: {
     alias: {
+      "@halyard/node/testing/vitest": built("testing/vitest.js"),
       "@halyard/node/testing": built("testing/index.js"),
       "@halyard/node": built("index.js"),
     },

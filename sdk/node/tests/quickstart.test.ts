@@ -54,6 +54,7 @@ test("what the texts show is in the programs", () => {
     "../examples/billing-worker.js",
     "../examples/renewals.js",
     "guide/handlers.test.js",
+    "guide/proof.test.js",
     "typing/sample.ts",
   ];
   const known = new Set(

@@ -5,6 +5,7 @@ import { makeId } from "../ids.js";
 import { Job, type JobSource, type Keeper } from "../job.js";
 import { readExact } from "../json/read.js";
 import { writeJson } from "../json/write.js";
+import { equal } from "./proof/difference.js";
 
 /** How long an attempt of a fake job may take. */
 const TIMEOUT_MS = 900_000;
@@ -98,26 +99,32 @@ export function fakeJob<Payload = any>(options: FakeJobOptions<Payload> = {}): F
   return new FakeJob<Payload>(source, bigint);
 }
 
-/** Keeps checkpoints where the job itself does, by the server's rule: the first write wins. */
+/** Keeps checkpoints where the job itself does. */
 const MEMORY: Keeper = {
   async write(job: Job, name: string, value: string | undefined): Promise<void> {
-    const first = job.stored.find((point) => point.name === name);
-    if (first === undefined || sameJson(first.value, JSON.parse(value ?? "null"))) {
-      return;
-    }
-    const detail = `checkpoint \`${name}\` was written before with another value`;
-    const refusal = { status: 409, code: "checkpoint_conflict", detail, requestId: "" };
-    throw new CheckpointConflictError(refusal, name, first.value);
+    remember(new Map(job.stored.map((point) => [point.name, point.value])), name, value);
   },
 };
 
-/** Whether two values are the same JSON: members in any order. */
-function sameJson(left: unknown, right: unknown): boolean {
-  const sorted = (_name: string, value: unknown) =>
-    typeof value === "bigint"
-      ? Number(value)
-      : typeof value === "object" && value !== null && !Array.isArray(value)
-        ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : value;
-  return JSON.stringify(left, sorted) === JSON.stringify(right, sorted);
+/**
+ * @internal Adds a checkpoint by the server's rule: the first write wins.
+ *
+ * @throws CheckpointConflictError when it stands with another value.
+ */
+export function remember(
+  stored: Map<string, unknown>,
+  name: string,
+  value: string | undefined,
+): void {
+  const exact = readExact(`checkpoint \`${name}\``, value ?? "null", true);
+  if (!stored.has(name)) {
+    stored.set(name, exact);
+    return;
+  }
+  const first = stored.get(name);
+  if (!equal(first, exact)) {
+    const detail = `checkpoint \`${name}\` was written before with another value`;
+    const refusal = { status: 409, code: "checkpoint_conflict", detail, requestId: "" };
+    throw new CheckpointConflictError(refusal, name, first);
+  }
 }

@@ -4,6 +4,9 @@
  * | | |
  * |---|---|
  * | {@link fakeJob} | a job without a server; a handler is a plain function, so a test calls it |
+ * | {@link proveIdempotent} | runs a handler in every way in which a job can be run more than once |
+ * | {@link crashPoint} | where a fake can be killed in such a proof |
+ * | {@link assertIdempotent} | its report, asserted; `testing/vitest` has a matcher |
  * | {@link startServer} | the real server, on a free port and a directory of its own |
  *
  * The honest test of idempotency is to run a handler twice with the same job and to look at the
@@ -18,4 +21,13 @@
  */
 
 export { FakeJob, type FakeJobOptions, fakeJob } from "./fake-job.js";
+export {
+  assertIdempotent,
+  crashPoint,
+  type Finding,
+  type ModuleSource,
+  type ProofOptions,
+  proveIdempotent,
+  type Report,
+} from "./proof/index.js";
 export { type ServerOptions, startServer, type TestServer } from "./server.js";

@@ -1,0 +1,146 @@
+/**
+ * Proves that a handler is idempotent: runs it in every way in which at-least-once delivery can run
+ * a job, each from a fresh world, and compares what is left with what one clean run leaves.
+ *
+ * | file | |
+ * |---|---|
+ * | this one | {@link proveIdempotent} and its options |
+ * | `point` | where a run can be stopped: {@link crashPoint}, before and after each checkpoint |
+ * | `ways` | the ways: twice, killed, overlapping, retried by hand |
+ * | `running` | runs of one job: begun, stopped, killed, let go on |
+ * | `module` | handlers loaded anew, as a new process does |
+ * | `difference` | where two worlds differ |
+ * | `report` `advice` | what was found, and how to mend it |
+ *
+ * A killed run waits for ever at its point: nothing after it runs, no `catch` and no `finally`.
+ * Deliberately absent: a stop between points. What a handler does at the same time beside a killed
+ * point goes on to the next point of its own, because nothing in a process can hold it up.
+ */
+
+import { type Duration, milliseconds } from "../../duration.js";
+import { SettingsError } from "../../errors.js";
+import { makeId } from "../../ids.js";
+import { readExact } from "../../json/read.js";
+import { writeJson } from "../../json/write.js";
+import type { Handler } from "../../worker/worker.js";
+import { loader, type ModuleSource } from "./module.js";
+import { Findings, type Report } from "./report.js";
+import type { Subject } from "./running.js";
+import { allWays, play } from "./ways.js";
+
+export type { ModuleSource } from "./module.js";
+export { crashPoint } from "./point.js";
+export { assertIdempotent, type Finding, type Report } from "./report.js";
+
+/** How long a run may wait for something. */
+const PATIENCE_MS = 10_000;
+
+/** What a proof needs. */
+export interface ProofOptions<Payload> {
+  /** The job's payload; `null` when left out. */
+  payload?: Payload | undefined;
+  /**
+   * Looks at everything that the handler may change only once: plain data, best an object with a
+   * member for each effect. It is asked when no run is at work.
+   */
+  world: () => unknown;
+  /** Brings the world back to its start. */
+  reset: () => unknown;
+  /**
+   * Where the handler stands, so that each new process of the proof loads it anew: the address of
+   * its file (`import.meta.resolve("./charge.js")`), or under Vitest, which loads files its own way,
+   * a function: ``(query) => import(/* @vite-ignore *\/ `./charge.js${query}`)``. What that file
+   * imports is not loaded anew. Left out, the report says that state in the module was not checked.
+   */
+  module?: ModuleSource | undefined;
+  /** The handler's export in `module`; its name when left out, then `default`. */
+  export?: string | undefined;
+  /** The job's task; `proof` when left out. */
+  task?: string | undefined;
+  /** The job's id, of any form; made when left out. */
+  jobId?: string | undefined;
+  /** Whether integers beyond 2^53 are bigints, as with a client made with `{ bigint: true }`. */
+  bigint?: boolean | undefined;
+  /** How long a run may wait for something before it counts as stuck; `"10s"` when left out. */
+  patience?: Duration | undefined;
+  /**
+   * Does what the operating system does for a process that has died, after each kill: a killed run
+   * keeps its connections, so a transaction that it has begun holds its locks until this ends it.
+   */
+  afterKill?: (() => unknown) | undefined;
+}
+
+const OPTIONS = new Set([
+  "payload",
+  "world",
+  "reset",
+  "module",
+  "export",
+  "task",
+  "jobId",
+  "bigint",
+  "patience",
+  "afterKill",
+]);
+
+/**
+ * Runs a handler in every way in which a job can be run more than once: twice in a row, killed at
+ * each point, two runs at once, retried by hand. Points are before and after each checkpoint and
+ * step that is written, and each `crashPoint` of the test's fakes.
+ *
+ * ```js
+ * const report = await proveIdempotent(chargeSubscription, {
+ *   payload: { subscription_id: "sub_1", period: "2026-11" },
+ *   world: async () => ({ invoices: await db.allInvoices(), charges: payments.charges }),
+ *   reset: async () => { await db.reset(); payments.reset(); },
+ * });
+ * assertIdempotent(report);
+ * ```
+ *
+ * @throws SettingsError for options that cannot be used; InvalidValueError for a payload or a world
+ *   that is no plain data; whatever `world`, `reset` and `afterKill` throw.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: a payload is any JSON unless the test says more
+export async function proveIdempotent<Payload = any>(
+  handler: Handler<Payload>,
+  options: ProofOptions<Payload>,
+): Promise<Report> {
+  const { world, reset } = options;
+  const unknown = Object.keys(options).find((name) => !OPTIONS.has(name));
+  if (unknown !== undefined) {
+    throw new SettingsError(`a proof has no option \`${unknown}\``);
+  }
+  if (typeof world !== "function" || typeof reset !== "function") {
+    throw new SettingsError("a proof needs a `world` to look at, and a `reset` that empties it");
+  }
+  const subject = subjectOf(handler as Handler, options as ProofOptions<unknown>);
+  const look = async () =>
+    readExact("world", writeJson("world", await world(), true) ?? "null", true);
+  await reset();
+  const clean = await play({ kind: "clean" }, subject);
+  const findings = new Findings(clean, await look());
+  if (!findings.cleanRunFailed) {
+    for (const way of allWays(clean.first)) {
+      await reset();
+      const outcome = await play(way, subject);
+      findings.note(way, outcome, await look());
+    }
+  }
+  return findings.report(options.module !== undefined);
+}
+
+function subjectOf(handler: Handler, options: ProofOptions<unknown>): Subject {
+  const { bigint = false, afterKill, patience = PATIENCE_MS } = options;
+  const payload = writeJson("payload", options.payload, bigint) ?? "null";
+  return {
+    load: loader(handler, options.module, options.export),
+    id: options.jobId ?? makeId("job"),
+    task: options.task ?? "proof",
+    payload: readExact("payload", payload, bigint),
+    bigint,
+    patienceMs: milliseconds(patience, "the patience of a proof"),
+    afterKill: async () => {
+      await afterKill?.();
+    },
+  };
+}

@@ -1,0 +1,180 @@
+/** What a proof has found. */
+
+import { AssertionError } from "node:assert";
+import { onEffect, onNever } from "./advice.js";
+import { differences, inWords, text } from "./difference.js";
+import { told } from "./point.js";
+import type { End } from "./running.js";
+import { type Outcome, sequence, type Way } from "./ways.js";
+
+/** One effect that is not as it should be, and the shortest way to see it. */
+export interface Finding {
+  /** The kind of way, such as `twice`, `killed` or `overlapping`. */
+  readonly way: string;
+  /** What was done, such as "run, killed at `charged`, run again". */
+  readonly sequence: string;
+  /** The member of the world that differs; `undefined` when the handler never completed. */
+  readonly effect: string | undefined;
+  /** What the clean run left there. */
+  readonly expected: unknown;
+  /** What this way left there. */
+  readonly got: unknown;
+  /** What is wrong, in a sentence. */
+  readonly message: string;
+  /** How to mend it, when the runs show that. */
+  readonly advice: string | undefined;
+  /** How many other ways show it too. */
+  readonly more: number;
+}
+
+/** What a proof has found. As text it is for people. */
+export interface Report {
+  /** Whether every way left the world as the clean run did. */
+  readonly ok: boolean;
+  /** In how many ways the handler was run. */
+  readonly ways: number;
+  /** The points of the clean run, in order. */
+  readonly points: readonly string[];
+  /** What is wrong, one for each effect, those with the shortest sequence first. */
+  readonly findings: readonly Finding[];
+  /** Whether each new process got its modules anew: a `module` was given. */
+  readonly freshModules: boolean;
+  toString(): string;
+}
+
+/**
+ * Throws the report as an AssertionError, unless all is well: for node:test and others.
+ *
+ * @throws AssertionError when there is a finding.
+ */
+export function assertIdempotent(report: Report): void {
+  if (!report.ok) {
+    throw new AssertionError({ message: String(report), stackStartFn: assertIdempotent });
+  }
+}
+
+/** @internal Collects what the ways show. */
+export class Findings {
+  readonly #clean: End;
+  readonly #world: unknown;
+  readonly #points: readonly string[];
+  readonly #findings: (Finding & { more: number })[] = [];
+  #ways = 1;
+
+  /** With the clean run. One that never completes is a finding, and then nothing else is tried. */
+  constructor(clean: Outcome, world: unknown) {
+    this.#clean = clean.end;
+    this.#world = world;
+    this.#points = clean.first.map(told);
+    if (clean.end.kind === "never") {
+      this.#noteEnd({ kind: "clean" }, clean.end);
+    }
+  }
+
+  get cleanRunFailed(): boolean {
+    return this.#clean.kind === "never";
+  }
+
+  /** Takes down what a way came to. */
+  note(way: Way, outcome: Outcome, world: unknown): void {
+    this.#ways += 1;
+    const { kind } = outcome.end;
+    if (kind === "never" || (kind === "failed" && this.#clean.kind !== "failed")) {
+      this.#noteEnd(way, outcome.end);
+      // What such a run left undone says nothing more.
+      return;
+    }
+    for (const { effect, expected, got } of differences(this.#world, world)) {
+      const named = effect === undefined ? "the world" : `\`${effect}\``;
+      this.#add({
+        way: way.kind,
+        sequence: sequence(way),
+        effect: effect ?? "world",
+        expected,
+        got,
+        message: `${inWords(named, expected, got)}, after: ${sequence(way)}`,
+        advice: onEffect(way, outcome, expected, got),
+        more: 0,
+      });
+    }
+  }
+
+  report(freshModules: boolean): Report {
+    return new Told(this.#ways, this.#points, this.#findings, freshModules);
+  }
+
+  #noteEnd(way: Way, end: End): void {
+    const said = end.kind === "completed" ? "" : `: ${end.said}`;
+    const never = end.kind === "never" ? "never completes" : "fails for good";
+    this.#add({
+      way: way.kind,
+      sequence: sequence(way),
+      effect: undefined,
+      expected: undefined,
+      got: undefined,
+      message: `${never}: ${sequence(way)}${said}`,
+      advice: onNever(way),
+      more: 0,
+    });
+  }
+
+  /** One finding for each effect: the first stands, the others are counted. */
+  #add(finding: Finding): void {
+    const first = this.#findings.find((other) => other.effect === finding.effect);
+    if (first === undefined) {
+      this.#findings.push({ ...finding });
+    } else {
+      first.more += 1;
+    }
+  }
+}
+
+class Told implements Report {
+  readonly ok: boolean;
+  readonly ways: number;
+  readonly points: readonly string[];
+  readonly findings: readonly Finding[];
+  readonly freshModules: boolean;
+
+  constructor(
+    ways: number,
+    points: readonly string[],
+    findings: readonly Finding[],
+    freshModules: boolean,
+  ) {
+    this.ok = findings.length === 0;
+    this.ways = ways;
+    this.points = points;
+    this.findings = findings;
+    this.freshModules = freshModules;
+  }
+
+  toString(): string {
+    const { length } = this.points;
+    const count = length === 1 ? "one point" : `${length} points`;
+    const points = length === 0 ? "no points" : `${count}: ${this.points.join(", ")}`;
+    const unchecked = this.freshModules
+      ? ""
+      : "; what the handler keeps in variables of its module was not checked (give `module`)";
+    if (this.ok) {
+      return `idempotent: run in ${this.ways} ways, with ${points}${unchecked}`;
+    }
+    const found = this.findings.length;
+    const effects = found === 1 ? "1 effect" : `${found} effects`;
+    const head = `not idempotent: ${effects} wrong, in ${this.ways} ways to run it, with ${points}`;
+    return [head + unchecked, ...this.findings.map(shown)].join("\n\n");
+  }
+}
+
+function shown(finding: Finding, place: number): string {
+  const { more, advice, expected, got } = finding;
+  const others = more === 0 ? "" : ` (and ${more} more ${more === 1 ? "way" : "ways"})`;
+  const lines = [`${place + 1}. ${finding.message}${others}`];
+  if (finding.effect !== undefined) {
+    lines.push(`   expected: ${text(expected)}`, `   got:      ${text(got)}`);
+  }
+  if (advice !== undefined) {
+    lines.push(`   advice:   ${advice}`);
+  }
+  return lines.join("\n");
+}
