@@ -4,7 +4,7 @@
  * | | |
  * |---|---|
  * | {@link fakeJob} | a job without a server; a handler is a plain function, so a test calls it |
- * | {@link proveIdempotent} | runs a handler in every way in which a job can be run more than once |
+ * | {@link proveIdempotent} | runs a handler in every way in which a job can run more than once |
  * | {@link crashPoint} | where a fake can be killed in such a proof |
  * | {@link assertIdempotent} | its report, asserted; `testing/vitest` has a matcher |
  * | {@link startServer} | the real server, on a free port and a directory of its own |

@@ -48,8 +48,8 @@ export interface ProofOptions<Payload> {
   reset: () => unknown;
   /**
    * Where the handler stands, so that each new process of the proof loads it anew: the address of
-   * its file (`import.meta.resolve("./charge.js")`), or under Vitest, which loads files its own way,
-   * a function: ``(query) => import(/* @vite-ignore *\/ `./charge.js${query}`)``. What that file
+   * its file, `import.meta.resolve("./charge.js")`. Vitest loads files its own way and needs a
+   * function: ``(query) => import(/* @vite-ignore *\/ `./charge.js${query}`)``. What that file
    * imports is not loaded anew. Left out, the report says that state in the module was not checked.
    */
   module?: ModuleSource | undefined;

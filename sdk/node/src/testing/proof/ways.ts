@@ -4,8 +4,8 @@ import { type Point, told } from "./point.js";
 import { type End, Lives, type Running, type Subject } from "./running.js";
 
 /**
- * How long a second run may wait for a frozen one, perhaps for a lock that it holds, before that one
- * goes on.
+ * How long a second run may wait for a frozen one, perhaps for a lock that it holds, before that
+ * one goes on.
  */
 const BESIDE_MAX_MS = 1_000;
 
@@ -97,7 +97,7 @@ async function ended(lives: Lives): Promise<{ end: End; first: readonly Point[] 
   return { end, first: passed };
 }
 
-/** A run that is killed at a point, and the points up to there. One that does not come there ends. */
+/** A run that is killed at a point, and the points up to there; one that never comes there ends. */
 async function killed(lives: Lives, point: Point): Promise<{ end: End; first: readonly Point[] }> {
   const running = await lives.begin(point);
   const halt = await running.drive();
