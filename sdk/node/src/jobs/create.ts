@@ -223,9 +223,11 @@ export function divide(error: HalyardError, places: number[], settle: Settle): n
 /** The error that an item would have got alone. */
 function ownError(error: ApiError, faults: FieldError[]): ApiError {
   const first = faults[0];
+  const code = first?.code || error.code;
   return new ApiError({
-    status: first?.code === "payload_too_large" ? 413 : error.status,
-    code: first?.code || error.code,
+    // The batch had one status for faults of both kinds.
+    status: code === "payload_too_large" ? 413 : 400,
+    code,
     detail: first?.message || error.detail,
     requestId: error.requestId,
     errors: faults,

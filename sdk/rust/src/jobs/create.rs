@@ -208,6 +208,8 @@ fn divide(error: &Error, items: usize) -> Division {
             own.detail.clone_from(&first.message);
             if !first.code.is_empty() {
                 own.code.clone_from(&first.code);
+                // The batch had one status for faults of both kinds.
+                own.status = if own.code == "payload_too_large" { 413 } else { 400 };
             }
         }
         own.errors = errors;
@@ -270,6 +272,7 @@ mod tests {
             r#"{"code":"invalid_field","detail":"2 faults","errors":[
                 {"code":"invalid_field","pointer":"/jobs/1/queue","message":"queue is bad"},
                 {"code":"missing_field","pointer":"/jobs/3","message":"task is missing"},
+                {"code":"payload_too_large","pointer":"/jobs/2/payload","message":"too large"},
                 {"code":"invalid_field","pointer":"/jobs/1/priority","message":"too high"},
                 {"code":"invalid_field","pointer":"/jobs/9/priority","message":"beyond"}]}"#,
         );
@@ -280,6 +283,7 @@ mod tests {
             shown,
             [
                 (1, "queue is bad (400 invalid_field)".to_owned()),
+                (2, "too large (413 payload_too_large)".to_owned()),
                 (3, "task is missing (400 missing_field)".to_owned()),
             ]
         );

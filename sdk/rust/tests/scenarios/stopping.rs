@@ -1,5 +1,6 @@
 //! Scenarios of a worker's end.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,18 +39,22 @@ pub(crate) async fn shutdown() {
 
 pub(crate) async fn second_signal() {
     let server = Server::start();
+    let mut drained = HashSet::new();
     for first in [Signal::TERM, Signal::INT] {
         let mut process = Process::start(&server, "sleeper", Path::new(""));
         let job = NewJob::new("t").queue("q").payload(&60);
         let job = server.client().jobs().create(job).await.expect("created");
         process.says("running", 1).await;
         process.signal(first);
-        // The worker has heard of the first one when it says that it ends.
-        crate::until("the worker drains", async || {
+        // The worker has heard of the first one when it says that it ends. The one of the round
+        // before is known for a while still.
+        let id = crate::until("the worker drains", async || {
             let workers = server.client().workers().await.expect("workers");
-            workers.iter().any(|worker| worker.draining && worker.running > 0).then_some(())
+            let mut draining = workers.into_iter().filter(|w| w.draining && w.running > 0);
+            draining.find_map(|worker| (!drained.contains(&worker.id)).then_some(worker.id))
         })
         .await;
+        drained.insert(id);
         process.signal(Signal::TERM);
         let status = process.ended().await;
         assert_eq!(status.code(), Some(143), "{status:?}");
