@@ -58,7 +58,7 @@ test:
 	$(STAGE) schemathesis scripts/schemathesis/run
 	$(STAGE) sdk-rust $(BESIDE) cargo test --locked -p halyard --all-features
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
-	$(STAGE) sdk-node npm --prefix sdk/node test
+	$(STAGE) sdk-node $(BESIDE) npm --prefix sdk/node test
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) sdk-python $(SDK_PYTHON)/test
 	$(STAGE) end-to-end $(END_TO_END) --lib

@@ -29,12 +29,13 @@
  * | `records` `convert` | what calls answer, and how it is made of what crosses the wire |
  * | `connection` `transport` `retry` `problem` | the way to the server |
  * | `json/` | values without a silent change |
+ * | `processed/` | the processed store: {@link idempotent}, `store.once`, Redis and PostgreSQL |
  * | `testing/` | `@halyard/node/testing`: handlers without a server, and a server for tests |
  *
  * A job runs at least once. What makes that harmless is the guide's subject: keys at the source
  * (`idempotencyKey`), keys for outside effects (`job.id`, `job.keyFor`), checkpoints and steps.
  *
- * Deliberately absent: the processed store, and CommonJS (`require` of this package works where
+ * Deliberately absent: CommonJS (`require` of this package works where
  * Node.js can require modules: from 20.19 on).
  */
 
@@ -71,6 +72,27 @@ export type { BulkAction, BulkResult, Jobs, RetryOptions } from "./jobs/jobs.js"
 export type { JobPage, JobPages, ListJobs } from "./jobs/list.js";
 export type { IfFailed, NewBackoff, NewJob } from "./jobs/new-job.js";
 export type { Queues, StatsCalls, Tasks, Workers } from "./operators.js";
+export {
+  type Claim,
+  type Claimed,
+  fingerprint,
+  type IdempotentOptions,
+  type IoRedisClient,
+  idempotent,
+  KeyReusedError,
+  MemoryStore,
+  type NodeRedisClient,
+  type OnceOptions,
+  type OnUnknown,
+  type PostgresClient,
+  type PostgresOptions,
+  type PostgresResult,
+  PostgresStore,
+  RedisStore,
+  Store,
+  StoreError,
+  type Unknown,
+} from "./processed/index.js";
 export type {
   Attempt,
   AttemptState,

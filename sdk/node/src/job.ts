@@ -266,6 +266,11 @@ export class Job<Payload = any> {
     return () => this.#listeners?.delete(listener);
   }
 
+  /** @internal Whether integers beyond 2^53 are bigints. */
+  get bigint(): boolean {
+    return this.#setting.bigint;
+  }
+
   /** @internal */
   get source(): JobSource {
     return this.#source;

@@ -3,7 +3,7 @@
 import type { Job } from "@halyard/node";
 import { crashPoint } from "@halyard/node/testing";
 import { charge } from "./mistaken.js";
-import { invoices, mail, numbers, payments } from "./world.js";
+import { invoices, mail, numbers, payments, store } from "./world.js";
 
 const remind = (job: Job) => mail.send(job.keyFor("reminder"));
 
@@ -31,7 +31,7 @@ export const mended = {
 
   module_state: remind,
   finally_hides_the_crash: remind,
-  record_before_effect: (job: Job) => payments.charge(job.id),
+  record_before_effect: (job: Job) => store.once(job.id, () => payments.charge(job.id), { job }),
 
   async step_value_ignored(job: Job) {
     await invoices.upsert(await job.step("number", () => numbers.next()));

@@ -20,7 +20,7 @@ import {
 } from "@halyard/node/testing";
 import { expect, test } from "vitest";
 import { mistaken } from "./mistaken.js";
-import { invoices, mail, payments, reset, world } from "./world.js";
+import { invoices, mail, payments, reset, store, world } from "./world.js";
 
 /** A proof of a handler that changes no world. */
 function ofNothing(handler: Handler, more: Partial<ProofOptions<unknown>> = {}): Promise<Report> {
@@ -148,6 +148,21 @@ test("nothing beside a stopped point goes on", async () => {
     await Promise.all([payments.charge(job.id), mail.send(job.id)]);
   };
   assertIdempotent(await proveIdempotent(handler, { world, reset }));
+});
+
+test("an unknown outcome that is asked for", async () => {
+  // The provider takes no key, but can be asked.
+  const asks = (job: Job) =>
+    store.once(job.id, () => payments.charge(), {
+      job,
+      onUnknown: () => world().charges[0],
+    });
+  assertIdempotent(await proveIdempotent(asks, { world, reset }));
+  // Without asking, the window between the effect and its record is open.
+  const charges = (job: Job) => store.once(job.id, () => payments.charge(), { job });
+  const report = await proveIdempotent(charges, { world, reset });
+  const way = "run, killed at `charged`, run again";
+  expect(message(report)).toBe(`\`charges\` has 2 rows, 1 was expected, after: ${way}`);
 });
 
 test("the report for people", async () => {

@@ -1,5 +1,6 @@
 /** What the handlers change: in memory, with a point wherever a process could die. */
 
+import { MemoryStore } from "@halyard/node";
 import { crashPoint } from "@halyard/node/testing";
 
 interface Invoice {
@@ -11,12 +12,14 @@ let rows: { invoices: Invoice[]; charges: (string | undefined)[]; mails: (string
 
 /** Marks of handlers that keep them in a database: work that was begun, and work that is done. */
 export const marks = { sending: false, processed: new Set<string>() };
+export const store = new MemoryStore();
 let number = 0;
 
 export function reset(): void {
   rows = { invoices: [], charges: [], mails: [] };
   marks.sending = false;
   marks.processed.clear();
+  store.clear();
   number = 0;
 }
 

@@ -1,11 +1,11 @@
-/** The generated file is what openapi.json makes. */
+/** The generated files are what their sources make. */
 
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-test("the wire's types are fresh", () => {
-  const script = fileURLToPath(new URL("../../scripts/generate.js", import.meta.url));
+test.each(["generate.js", "generate-statements.js"])("what %s makes is fresh", (name) => {
+  const script = fileURLToPath(new URL(`../../scripts/${name}`, import.meta.url));
   const { status, stderr } = spawnSync(process.execPath, [script, "--check"], { encoding: "utf8" });
   expect(stderr).toBe("");
   expect(status).toBe(0);

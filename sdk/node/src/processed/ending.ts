@@ -1,0 +1,49 @@
+/** What becomes of a record when the work failed. Pure. */
+
+import { JobAbortedError } from "../errors.js";
+import { OutcomeUnknownError } from "../failure.js";
+import type { Job } from "../job.js";
+import { chain, member } from "../worker/retryable.js";
+
+/** Errors of a request that was sent and whose answer was lost, as Node.js and undici name them. */
+const LOST = new Set([
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ESOCKETTIMEDOUT",
+  "ERR_SOCKET_CONNECTION_TIMEOUT",
+  "ERR_STREAM_PREMATURE_CLOSE",
+  "ERR_CANCELED",
+  "UND_ERR_SOCKET",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+  "UND_ERR_ABORTED",
+  "UND_ERR_DESTROYED",
+  "UND_ERR_CLOSED",
+]);
+/** Aborted by a signal, for instance of `AbortSignal.timeout`. */
+const ABORTED = new Set(["AbortError", "TimeoutError"]);
+
+/**
+ * Whether the effect may have happened although the work failed: then the record stays.
+ *
+ * OutcomeUnknownError says so; an aborted attempt was stopped somewhere; a request whose answer was
+ * lost may have been carried out. A connection that was never made has done nothing.
+ */
+export function isUnknown(error: unknown, job: Job | undefined): boolean {
+  if (job?.abortedBy !== undefined) {
+    return true;
+  }
+  const links = [...chain(error)];
+  if (links.some((link) => member(link, "syscall") === "connect")) {
+    return links.some((link) => link instanceof OutcomeUnknownError);
+  }
+  return links.some(
+    (link) =>
+      link instanceof OutcomeUnknownError ||
+      link instanceof JobAbortedError ||
+      LOST.has(String(member(link, "code"))) ||
+      ABORTED.has(String(member(link, "name"))),
+  );
+}

@@ -1,0 +1,37 @@
+/** A worker puts a job off while its work is in progress elsewhere. */
+
+import { fingerprint, Halyard, idempotent, MemoryStore } from "@halyard/node";
+import { startServer } from "@halyard/node/testing";
+import { expect, test } from "vitest";
+
+test("a job waits for work in progress", async () => {
+  await using server = await startServer();
+  const halyard = new Halyard({ url: server.url });
+  const store = new MemoryStore();
+  const { id } = await halyard.jobs.create({ task: "charge" });
+  // An earlier attempt, which was thought lost, is still at it.
+  await store.claim({
+    key: id,
+    fingerprint: fingerprint(null),
+    owner: "the first",
+    inProgressMs: 600_000,
+    expiresInMs: 3_600_000,
+  });
+
+  const worker = halyard.worker({ queues: ["default"], handleSignals: false });
+  worker.task(
+    "charge",
+    idempotent(() => "charged twice", { store }),
+  );
+  await worker.start();
+  await expect
+    .poll(async () => (await halyard.jobs.get(id)).state, { timeout: 30_000 })
+    .toBe("scheduled");
+  expect((await halyard.jobs.get(id)).attempt, "a wait is no attempt").toBe(0);
+
+  expect(await store.complete(id, "the first", '"charged once"', 3_600_000)).toBe(true);
+  await halyard.jobs.runNow(id);
+  const ended = await halyard.jobs.wait(id, { timeout: "60s" });
+  expect(ended.result).toBe("charged once");
+  await worker.stop();
+});
