@@ -56,12 +56,15 @@ test("what the texts show is in the programs", () => {
     "guide/handlers.test.js",
     "guide/processed-store.test.js",
     "guide/proof.test.js",
+    "guide/testing.test.js",
     "typing/sample.ts",
   ];
   const known = new Set(
     programs.flatMap((path) => readFileSync(file(path), "utf8").split("\n")).map(normal),
   );
-  const docs = ["quickstart-node.md", "processed-store.md"].map((name) => `../../../docs/${name}`);
+  const docs = ["quickstart-node", "processed-store", "testing"].map(
+    (name) => `../../../docs/${name}.md`,
+  );
   for (const path of ["../README.md", ...docs]) {
     const blocks = readFileSync(file(path), "utf8").matchAll(/```(?:js|ts)\n([\s\S]*?)```/g);
     const shown = [...blocks].flatMap(([, block]) => (block as string).split("\n")).map(normal);

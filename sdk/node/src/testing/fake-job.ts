@@ -123,7 +123,7 @@ export function remember(
   }
   const first = stored.get(name);
   if (!equal(first, exact)) {
-    const detail = `checkpoint \`${name}\` was written before with another value`;
+    const detail = `the checkpoint "${name}" exists with another value`;
     const refusal = { status: 409, code: "checkpoint_conflict", detail, requestId: "" };
     throw new CheckpointConflictError(refusal, name, first);
   }

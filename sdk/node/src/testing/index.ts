@@ -4,6 +4,7 @@
  * | | |
  * |---|---|
  * | {@link fakeJob} | a job without a server; a handler is a plain function, so a test calls it |
+ * | {@link TestHalyard} | a client and its jobs in memory; `drain` runs what is due |
  * | {@link proveIdempotent} | runs a handler in every way in which a job can run more than once |
  * | {@link crashPoint} | where a fake can be killed in such a proof |
  * | {@link assertIdempotent} | its report, asserted; `testing/vitest` has a matcher |
@@ -21,6 +22,7 @@
  */
 
 export { FakeJob, type FakeJobOptions, fakeJob } from "./fake-job.js";
+export { TestHalyard, type TestHalyardOptions } from "./in-memory/index.js";
 export {
   assertIdempotent,
   crashPoint,

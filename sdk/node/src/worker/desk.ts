@@ -259,7 +259,8 @@ export class AtWork implements Desk {
   }
 }
 
-function run(registered: Registered, job: Job): unknown {
+/** Calls a handler with a payload that fits its schema. */
+export function run(registered: Registered, job: Job): unknown {
   const { schema, handler } = registered;
   if (schema === undefined) {
     return handler(job);

@@ -76,6 +76,13 @@ export interface TaskOptions<Payload = unknown> {
 // biome-ignore lint/suspicious/noExplicitAny: a payload is any JSON unless its task says more
 export type Handler<Payload = any> = (job: Job<Payload>) => unknown;
 
+/** @internal How jobs are handled. */
+export interface Handling {
+  readonly handlers: ReadonlyMap<string, Registered>;
+  takes(queue: string): boolean;
+  readonly retryable: Retryable;
+}
+
 const OPTIONS = new Set([
   "queues",
   "concurrency",
@@ -143,6 +150,12 @@ export class Worker {
     }
     this.#handlers.set(name, { handler, schema });
     return this;
+  }
+
+  /** @internal What it handles, for jobs in memory. */
+  get handling(): Handling {
+    const { queues, handlers, retryable } = this.#plan;
+    return { handlers, takes: (queue) => queues.includes(queue), retryable };
   }
 
   /**

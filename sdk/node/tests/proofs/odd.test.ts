@@ -123,7 +123,8 @@ test("a frozen run has lost its lease when it goes on", async () => {
   expect(seen).toHaveLength(4);
 });
 
-test("a lock that a killed run holds, and one that goes with its process", async () => {
+/** A handler that waits for a lock, and what frees that. */
+function locking() {
   let held = false;
   const handler = async () => {
     while (held) {
@@ -136,11 +137,19 @@ test("a lock that a killed run holds, and one that goes with its process", async
   const free = () => {
     held = false;
   };
+  return { handler, free };
+}
+
+test("a lock that a killed run holds", async () => {
+  const { handler, free } = locking();
   const report = await ofNothing(handler, { patience: 100, reset: free });
   const way = "run, killed at `locked`, run again: it was still waiting after 100 ms";
   expect(message(report)).toBe(`never completes: ${way}`);
-  held = false;
-  assertIdempotent(await ofNothing(handler, { patience: 100, reset: free, afterKill: free }));
+});
+
+test("a lock that goes with its process", async () => {
+  const { handler, free } = locking();
+  assertIdempotent(await ofNothing(handler, { reset: free, afterKill: free }));
 });
 
 test("nothing beside a stopped point goes on", async () => {

@@ -97,6 +97,11 @@ export class Course {
     }
   }
 
+  /** Lets the run pass no further point: for one that waits for something when it is killed. */
+  freeze(): void {
+    this.#stays = true;
+  }
+
   /** Lets a run go on that was stopped. */
   release(): void {
     this.#stays = false;

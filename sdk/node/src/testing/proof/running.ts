@@ -84,6 +84,7 @@ export class Lives {
 
   /** The process of a run dies: it stays where it is for ever, and what it kept is gone. */
   async kill(running: Running): Promise<void> {
+    running.course.freeze();
     this.#killedOwners.push(running.course.owner);
     this.otherProcess();
     await this.#subject.afterKill();
