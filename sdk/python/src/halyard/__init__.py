@@ -14,7 +14,7 @@
 A job runs at least once. What makes that harmless: keys at the source (`idempotency_key`), keys for
 outside effects (`job.id`, `job.key_for`), checkpoints and steps.
 
-Deliberately absent: the processed store, and `prove_idempotent`.
+Deliberately absent: the processed store.
 """
 
 from __future__ import annotations

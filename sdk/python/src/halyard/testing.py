@@ -13,6 +13,9 @@ with the same job and to look at the world:
 
 `fake_async_job` makes the same for coroutine handlers. `start_server()` runs the real server on a
 directory and a port of its own.
+
+`prove_idempotent` runs a handler in every way in which a job can be run more than once, and finds
+the effect that doubles; `crash_point` is where a fake can be killed in such a proof.
 """
 
 from __future__ import annotations
@@ -21,9 +24,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from ._fake import AsyncFakeJob, FakeJob, start_of
+from ._proof import Finding, Report, crash_point, prove_idempotent
 from ._server import Server, start_server
 
-__all__ = ["AsyncFakeJob", "FakeJob", "Server", "fake_async_job", "fake_job", "start_server"]
+__all__ = [
+    "AsyncFakeJob",
+    "FakeJob",
+    "Finding",
+    "Report",
+    "Server",
+    "crash_point",
+    "fake_async_job",
+    "fake_job",
+    "prove_idempotent",
+    "start_server",
+]
 
 
 def fake_job(

@@ -1,0 +1,75 @@
+"""The shared list of mistakes: each is found and told in its words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from halyard.testing import Report, prove_idempotent
+
+from . import coroutines, mended, mistaken, world
+
+SHARED = Path(__file__).resolve().parents[3] / "scenarios" / "proofs.json"
+PROOFS: dict[str, dict[str, Any]] = {
+    proof["name"]: proof for proof in json.loads(SHARED.read_text())["proofs"]
+}
+PAYLOAD = {"subscription": "sub_1", "period": "2026-11"}
+
+
+def prove(handler: Any) -> Report:
+    return prove_idempotent(handler, payload=PAYLOAD, world=world.shown, reset=world.reset)
+
+
+def finds(report: Report, proof: dict[str, Any], error: str = "") -> None:
+    assert not report.ok, "nothing was found"
+    assert report.notes == []
+    finding = report.findings[0]
+    assert finding.message == proof["finding"] + error, report
+    assert finding.way == proof["way"], report
+    assert proof["advice"] in (finding.advice or ""), report
+    with pytest.raises(AssertionError, match=r"^not idempotent: "):
+        report.check()
+
+
+def passes(report: Report) -> None:
+    report.check()
+    assert report.ok, report
+    assert report.ways >= 8, report
+    assert report.points, report
+    assert report.notes == []
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_mistake(name: str) -> None:
+    proof = PROOFS[name]
+    assert "python" not in proof.get("absent", {})
+    # Only this finding ends with the text of an error.
+    is_open = proof["finding"].endswith(": ")
+    error = f"{mistaken.__name__}.AlreadySending: already sending" if is_open else ""
+    finds(prove(getattr(mistaken, name)), proof, error)
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_mended(name: str) -> None:
+    passes(prove(getattr(mended, name)))
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("charge_without_key", ""),
+        ("checkpoint_before_work", ""),
+        ("module_state", ""),
+        ("finally_hides_the_crash", "RuntimeError: already sending"),
+    ],
+)
+def test_mistake_of_a_coroutine(name: str, error: str) -> None:
+    finds(prove(getattr(coroutines, name)), PROOFS[name], error)
+
+
+@pytest.mark.parametrize("handler", [coroutines.mended, coroutines.both_at_once])
+def test_mended_coroutine(handler: Any) -> None:
+    passes(prove(handler))
