@@ -59,12 +59,14 @@ test("a key of one's own", async () => {
   const store = new MemoryStore();
   const chargeOnce = idempotent(charge, {
     store,
-    key: (job) => `charge:${job.payload}`,
+    key: ({ payload }) => `charge:${payload.subscription_id}:${payload.period}`,
     expiresIn: "90d",
   });
-  const first = await chargeOnce(fakeJob({ payload: "sub_1" }));
-  expect(await chargeOnce(fakeJob({ payload: "sub_1" }))).toBe(first);
-  expect(await chargeOnce(fakeJob({ payload: "sub_2" }))).not.toBe(first);
+  const november = { subscription_id: "sub_1", period: "2026-11" };
+  const december = { subscription_id: "sub_1", period: "2026-12" };
+  const first = await chargeOnce(fakeJob({ payload: november }));
+  expect(await chargeOnce(fakeJob({ payload: november }))).toBe(first);
+  expect(await chargeOnce(fakeJob({ payload: december }))).not.toBe(first);
 });
 
 const store = new MemoryStore();

@@ -9,6 +9,8 @@ use halyard::processed::{
 };
 use halyard::testing::fake_job;
 use halyard::{HandlerResult, Job, NonRetryable, OutcomeUnknown};
+use serde::Deserialize;
+use serde_json::json;
 use tokio_postgres::{Client, NoTls, Transaction};
 
 static CHARGES: AtomicU64 = AtomicU64::new(0);
@@ -104,16 +106,32 @@ async fn an_outcome_that_is_not_known() {
     assert_eq!(charge.get(), r#""ch_found""#);
 }
 
+#[derive(Deserialize)]
+struct Charge {
+    subscription_id: String,
+    period: String,
+}
+
+fn charge_key(job: &Job) -> String {
+    match job.payload::<Charge>() {
+        Ok(charge) => format!("charge:{}:{}", charge.subscription_id, charge.period),
+        // To refuse such a payload is the handler's part.
+        Err(_) => job.id().to_owned(),
+    }
+}
+
 #[tokio::test]
 async fn a_key_of_ones_own() {
     let store = MemoryStore::new();
-    let options = Options::new()
-        .key(|job| format!("charge:{}", job.payload_json()))
-        .expires_in(Duration::from_secs(90 * 24 * 3_600));
+    let options = Options::new().key(charge_key).expires_in(Duration::from_secs(90 * 24 * 3_600));
     let charge_once = idempotent_with(charge, store, options);
-    let first = charge_once(fake_job("charge").payload("sub_1").job()).await.unwrap();
-    let second = charge_once(fake_job("charge").payload("sub_1").job()).await.unwrap();
+    let november = json!({"subscription_id": "sub_1", "period": "2026-11"});
+    let december = json!({"subscription_id": "sub_1", "period": "2026-12"});
+    let first = charge_once(fake_job("charge").payload(&november).job()).await.unwrap();
+    let second = charge_once(fake_job("charge").payload(&november).job()).await.unwrap();
     assert_eq!(first.get(), second.get());
+    let other = charge_once(fake_job("charge").payload(&december).job()).await.unwrap();
+    assert_ne!(first.get(), other.get());
 }
 
 async fn post(job: Job, store: PostgresStore, client: &mut Client) -> HandlerResult<i64> {
