@@ -97,6 +97,32 @@ pub struct Wish {
     pub if_failed: IfFailed,
 }
 
+/// Why a create cannot be answered with the job whose id it repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdClash {
+    /// The job has another task or another payload.
+    Work,
+    /// The create has a key, and the job was made without one.
+    NoKey,
+    /// The job was made with another key.
+    OtherKey,
+}
+
+impl IdClash {
+    /// Judges a create whose key decides nothing against the job that has its id: `None` is a
+    /// repeat. `made_with` is the key that the job was made with, held or not; a create that says
+    /// no key is content with any.
+    #[must_use]
+    pub fn judge(same_work: bool, made_with: Option<&str>, key: Option<&str>) -> Option<Self> {
+        match (made_with, key) {
+            _ if !same_work => Some(Self::Work),
+            (None, Some(_)) => Some(Self::NoKey),
+            (Some(made_with), Some(key)) if made_with != key => Some(Self::OtherKey),
+            (_, None) | (Some(_), Some(_)) => None,
+        }
+    }
+}
+
 impl Holder {
     /// Says whether the key is free again, by the store's clock and not by a sweeper's.
     #[must_use]

@@ -66,9 +66,10 @@
 //!   `replaced_by`.
 //! - A create with a key asks [`Holder::judge`](halyard_core::key::Holder::judge) first. When it
 //!   would make a new job (no holder, an expired one, replace), and without a key, its id is looked
-//!   up among the jobs: an equal task and payload (by value) is a replay, anything else
-//!   [`IdTaken`](crate::verbs::Created::IdTaken); both leave the key alone. `run_as_new` is such a
-//!   create.
+//!   up among the jobs: [`IdClash::judge`](halyard_core::key::IdClash::judge) says whether it is a
+//!   replay or [`IdTaken`](crate::verbs::Created::IdTaken); both leave the key alone. Payloads are
+//!   compared by value; the job's key is the one it was made with, held or not. `run_as_new` is
+//!   such a create.
 //! - A retry that opens a life of a job with a key that it does not hold: an unexpired other holder
 //!   refuses it ([`KeyTaken`](halyard_core::operate::Refusal::KeyTaken), judged last, nothing
 //!   changes), an expired one is taken over; then the job holds its key again. Its `replaced_by`

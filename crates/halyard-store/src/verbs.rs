@@ -5,7 +5,7 @@ use halyard_core::checkpoint::Checkpoint;
 use halyard_core::fingerprint::Fingerprint;
 use halyard_core::id::{JobId, Token};
 use halyard_core::job::{Attempt, ClaimMark, JobSummary, JobView, Name, State};
-use halyard_core::key::Tombstone;
+use halyard_core::key::{IdClash, Tombstone};
 use halyard_core::operate::{Refusal, Retry};
 use halyard_core::outcome::Report;
 use halyard_core::{DurationMs, TimeMs};
@@ -54,8 +54,13 @@ pub enum Created {
         /// JSON pointers that differ; `None` when the job's row is gone.
         changed: Option<Vec<String>>,
     },
-    /// The client-made id stands for another task or payload.
-    IdTaken(JobId),
+    /// The client-made id stands for another create.
+    IdTaken {
+        /// The id.
+        id: JobId,
+        /// How the two differ.
+        clash: IdClash,
+    },
     /// A repeated request made this job, and it was deleted since.
     Gone(JobId),
 }

@@ -43,7 +43,8 @@ pub struct CreateJob {
     #[schema(minimum = 60000, maximum = 34560000000i64)]
     pub idempotency_ttl_ms: Option<i64>,
     /// An id made by the client, `job_` and a UUIDv7 as 26 characters: the same id again with the
-    /// same task and payload is a replay.
+    /// same task and payload is a replay. With a free key beside it only if the job was made with
+    /// that key; otherwise the answer is `id_taken`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// When it is due, at most 400 days ahead; now when left out or past. Not with `delay_ms`.

@@ -67,7 +67,7 @@ async fn keys_and_ids_that_stand_for_something_else() {
     check(&reply, 409, "idempotency_key_taken", &[heir.json["id"].as_str().unwrap()]);
 
     let again = |task: &str| served.post("/v1/jobs", json!({"task": task, "id": id}));
-    check(&again("other").await, 409, "id_taken", &[id]);
+    check(&again("other").await, 409, "id_taken", &[id, "task"]);
 
     let keyed = |body: Value| async {
         served.call_with("POST", "/v1/jobs", &[("Idempotency-Key", "\"r1\"")], body).await
@@ -80,6 +80,33 @@ async fn keys_and_ids_that_stand_for_something_else() {
     let reply = keyed(json!({"task": "u"})).await;
     check(&reply, 422, "idempotency_key_reused", &["Idempotency-Key"]);
     assert_eq!(reply.json["job_id"], made.json["id"]);
+}
+
+#[tokio::test]
+async fn a_known_id_drops_no_key() {
+    let served = Served::start().await;
+    let create = |id: Option<&str>, key: Option<&str>| {
+        let body = json!({"task": "t", "id": id, "idempotency_key": key});
+        served.post("/v1/jobs", body)
+    };
+    let bare = create(None, None).await;
+    let bare_id = bare.json["id"].as_str().unwrap();
+    let reply = create(Some(bare_id), Some("k")).await;
+    check(&reply, 409, "id_taken", &[bare_id, "made without an idempotency key"]);
+    assert_eq!(reply.json["job_id"], bare_id);
+
+    let keyed = create(None, Some("k")).await;
+    assert_eq!(keyed.status, 201, "the refused create took no key");
+    let keyed_id = keyed.json["id"].as_str().unwrap();
+    let reply = create(Some(keyed_id), Some("l")).await;
+    check(&reply, 409, "id_taken", &[keyed_id, "made with another idempotency key"]);
+    assert_eq!(create(Some(keyed_id), None).await.status, 200);
+
+    let freed =
+        served.call("DELETE", &format!("/v1/jobs/{keyed_id}/idempotency-key"), Value::Null).await;
+    assert_eq!(freed.status, 204, "{freed:?}");
+    let repeat = create(Some(keyed_id), Some("k")).await;
+    assert_eq!((repeat.status, &repeat.json["id"]), (200, &keyed.json["id"]));
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use halyard_core::admission::{Due, NewJob};
 use halyard_core::job::{Details, State};
-use halyard_core::key::IfFailed;
+use halyard_core::key::{IdClash, IfFailed};
 
 use super::Trial;
 use super::trial::{HOUR, MINUTE, START, id, job, keyed, names, text, with_payload};
@@ -180,14 +180,15 @@ pub async fn a_known_id_is_a_replay_or_taken(trial: Arc<Trial>) {
     assert_eq!(trial.create(with_payload(first.clone(), r#"{"b":[],"a":1e0}"#)).await, replay);
     let elsewhere = NewJob { queue: "other".into(), priority: 9, ..first.clone() };
     assert_eq!(trial.create(elsewhere).await, replay);
-    let taken = Created::IdTaken(id(1));
+    let taken = Created::IdTaken { id: id(1), clash: IdClash::Work };
     assert_eq!(trial.create(with_payload(first.clone(), r#"{"a":2,"b":[]}"#)).await, taken);
     assert_eq!(trial.create(NewJob { task: "u".into(), ..first.clone() }).await, taken);
 
     // A key that nobody holds stays free when the id is known.
     let with_key = NewJob { id: id(1), ..keyed(2, "k") };
     assert_eq!(trial.create(with_payload(with_key.clone(), "3")).await, taken);
-    assert_eq!(trial.create(with_payload(with_key, r#"{"a":1,"b":[]}"#)).await, replay);
+    let no_key = Created::IdTaken { id: id(1), clash: IdClash::NoKey };
+    assert_eq!(trial.create(with_payload(with_key, r#"{"a":1,"b":[]}"#)).await, no_key);
     assert_eq!(trial.store.holder("t", "k").await.unwrap(), None);
     let next = trial.make(job(3)).await;
     assert_eq!(next.job.seq, 2, "a create that makes no job uses no place");
@@ -195,6 +196,38 @@ pub async fn a_known_id_is_a_replay_or_taken(trial: Arc<Trial>) {
     // An id is known as long as the job's row is.
     trial.delete(id(1), false).await;
     assert_eq!(trial.make(first).await.job.seq, 3);
+}
+
+/// A repeat by id says the key that the job was made with, or none; whether the job still holds it
+/// makes no difference. Any other key must not be lost in silence.
+pub async fn a_known_id_is_known_by_its_key(trial: Arc<Trial>) {
+    let taken = |clash| Created::IdTaken { id: id(1), clash };
+    let first = NewJob { key_ttl_ms: MINUTE, ..keyed(1, "k") };
+    let other = NewJob { id: id(1), ..keyed(2, "l") };
+    let no_key = NewJob { details: Details::default(), fingerprint: None, ..first.clone() };
+    trial.in_state(first.clone(), State::Failed).await;
+    for freed in ["held", "expired", "forgotten"] {
+        match freed {
+            "expired" => trial.advance(MINUTE),
+            "forgotten" => assert!(trial.store.forget_key(id(1)).await.unwrap()),
+            _ => {}
+        }
+        for same in [&first, &no_key] {
+            let answer = show(&trial.create(same.clone()).await);
+            assert_eq!(answer, format!("replay {}", id(1)), "{freed}: {same:?}");
+        }
+        assert_eq!(trial.create(other.clone()).await, taken(IdClash::OtherKey), "{freed}");
+        let work = trial.create(with_payload(other.clone(), "7")).await;
+        assert_eq!(work, taken(IdClash::Work), "{freed}");
+        assert_eq!(trial.store.holder("t", "l").await.unwrap(), None, "{freed}");
+    }
+
+    // A key that the create would replace stays with its failed job.
+    trial.in_state(keyed(3, "l"), State::Failed).await;
+    let replacing = NewJob { if_failed: IfFailed::Replace, ..other.clone() };
+    assert_eq!(trial.create(replacing).await, taken(IdClash::OtherKey));
+    let holder = trial.store.holder("t", "l").await.unwrap().unwrap();
+    assert_eq!(holder.job_id, id(3));
 }
 
 /// As if sent singly, and what is refused undoes nothing.
@@ -220,7 +253,7 @@ pub async fn a_batch_is_judged_in_order(trial: Arc<Trial>) {
         format!("reused {first}"),
         format!("new {fourth}"),
         format!("replay {fourth}"),
-        format!("taken {taken}"),
+        format!("taken {taken} Work"),
         format!("new {}", id(5)),
     ];
     assert_eq!(shown, expected);
@@ -238,7 +271,7 @@ pub(super) fn show(created: &Created) -> String {
         Created::Replayed { view, revived: true } => format!("revived {}", view.job.id),
         Created::Purged(stone) => format!("purged {}", stone.job_id),
         Created::KeyReused { job_id, .. } => format!("reused {job_id}"),
-        Created::IdTaken(id) => format!("taken {id}"),
+        Created::IdTaken { id, clash } => format!("taken {id} {clash:?}"),
         Created::Gone(id) => format!("gone {id}"),
     }
 }

@@ -93,6 +93,7 @@ macro_rules! contract {
         $crate::contract_cases! { $maker;
             create: a_new_job_is_as_it_was_sent, what_a_duplicate_gets,
                 a_create_repeats_by_its_own_id, a_known_id_is_a_replay_or_taken,
+                a_known_id_is_known_by_its_key,
                 a_batch_is_judged_in_order, a_replaced_job_says_by_whom, a_job_runs_again_as_new;
             keys: a_key_expires_by_the_clock, an_expired_key_changes_hands,
                 what_a_delete_leaves_of_a_key, what_a_purge_leaves_of_a_key,

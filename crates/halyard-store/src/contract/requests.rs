@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use halyard_core::admission::NewJob;
 use halyard_core::fingerprint::Fingerprint;
 use halyard_core::job::State;
+use halyard_core::key::IdClash;
 use halyard_core::limits::DAY;
 use halyard_core::operate::{Refusal, Retry};
 
@@ -100,6 +102,8 @@ pub async fn a_batch_remembers_its_refused_members(trial: Arc<Trial>) {
             keyed(5, "m"),
             with_payload(job(1), "1"),
             keyed(6, "k"),
+            NewJob { id: id(1), ..keyed(7, "n") },
+            NewJob { id: id(8), ..keyed(8, "n") },
         ]
     };
     let send = async || trial.store.create(batch(), request("s", "v", "1")).await.unwrap();
@@ -109,8 +113,10 @@ pub async fn a_batch_remembers_its_refused_members(trial: Arc<Trial>) {
     let Keyed::Replayed(second) = send().await else { panic!("not replayed") };
     assert_eq!(second[..2], first[..2], "refused so again, and the tombstone again");
     assert_eq!(show(&second[2]), format!("replay {}", id(5)));
-    assert_eq!(second[3], Created::IdTaken(id(1)));
+    assert_eq!(second[3], Created::IdTaken { id: id(1), clash: IdClash::Work });
     assert_eq!(show(&second[4]), format!("replay {}", id(1)));
+    assert_eq!(second[5], Created::IdTaken { id: id(1), clash: IdClash::OtherKey });
+    assert_eq!(show(&second[6]), format!("replay {}", id(8)));
     trial.store.forget_key(id(2)).await.unwrap();
     let Keyed::Replayed(third) = send().await else { panic!("not replayed") };
     assert_eq!(third[1], Created::Gone(id(2)));

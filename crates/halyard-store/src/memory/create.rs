@@ -4,7 +4,7 @@ use halyard_core::admission::NewJob;
 use halyard_core::fingerprint::Fingerprint;
 use halyard_core::id::JobId;
 use halyard_core::job::Name;
-use halyard_core::key::{Duplicate, Wish};
+use halyard_core::key::{Duplicate, IdClash, Wish};
 use halyard_core::limits;
 use halyard_core::operate::{self, Retried, Retry};
 use halyard_core::planted::{Bug, planted};
@@ -134,10 +134,15 @@ impl Session<'_> {
     /// replaces the job that held it.
     fn create_unless_known(&mut self, new: NewJob, key: Option<(&Name, bool)>) -> Created {
         if let Some(known) = self.tables.jobs.get(&new.id) {
-            let same =
+            let id = new.id;
+            let same_work =
                 known.job.task == new.task && halyard_json::equal(&known.payload, &new.payload);
-            let replayed = if same { self.replay(new.id) } else { None };
-            return replayed.unwrap_or(Created::IdTaken(new.id));
+            let made_with = known.details.idempotency_key.as_deref();
+            let key = new.details.idempotency_key.as_deref();
+            return match IdClash::judge(same_work, made_with, key) {
+                None => self.replay(id).unwrap_or(Created::Gone(id)),
+                Some(clash) => Created::IdTaken { id, clash },
+            };
         }
         if let Some((key, replaces)) = key {
             self.take_key(&new.task, key, new.id, replaces);

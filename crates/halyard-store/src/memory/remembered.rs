@@ -43,7 +43,7 @@ impl Member {
         match created {
             Created::New(view) | Created::Replayed { view, .. } => Self::Job(view.job.id),
             Created::Purged(tombstone) => Self::Tombstone(tombstone.job_id),
-            Created::KeyReused { .. } | Created::IdTaken(_) | Created::Gone(_) => {
+            Created::KeyReused { .. } | Created::IdTaken { .. } | Created::Gone(_) => {
                 Self::CreateRefused(created.clone())
             }
         }

@@ -4,7 +4,7 @@ use halyard_core::admission::NewJob;
 use halyard_core::fingerprint::Fingerprint;
 use halyard_core::id::JobId;
 use halyard_core::job::{Job, JobView};
-use halyard_core::key::{Duplicate, Wish};
+use halyard_core::key::{Duplicate, IdClash, Wish};
 use halyard_core::operate::{self, Retried, Retry};
 use halyard_core::planted::{Bug, planted};
 use halyard_core::{job::Name, limits};
@@ -157,13 +157,15 @@ fn revive(tx: &mut Tx<'_>, seq: i64) -> Ran<Created> {
     Ok(Created::Replayed { view: Box::new(tx.view(job)?), revived: true })
 }
 
-/// A client-made id again: with the same task and payload it is the same create.
+/// A client-made id again: with the same task, payload and key it is the same create.
 fn replay_of_id(tx: &mut Tx<'_>, new: &NewJob) -> Ran<Created> {
-    let Some(job) = tx.job_by_id(new.id)? else { return Ok(Created::IdTaken(new.id)) };
-    let (_, payload) = tx.body(job.seq)?;
-    if job.task == new.task && halyard_json::equal(&payload, &new.payload) {
-        replay(tx, job.seq)
-    } else {
-        Ok(Created::IdTaken(new.id))
+    let id = new.id;
+    let Some(job) = tx.job_by_id(id)? else { unreachable!("{id}: known, and not to be found") };
+    let (details, payload) = tx.body(job.seq)?;
+    let same_work = job.task == new.task && halyard_json::equal(&payload, &new.payload);
+    let key = new.details.idempotency_key.as_deref();
+    match IdClash::judge(same_work, details.idempotency_key.as_deref(), key) {
+        None => replay(tx, job.seq),
+        Some(clash) => Ok(Created::IdTaken { id, clash }),
     }
 }

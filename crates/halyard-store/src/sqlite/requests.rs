@@ -2,6 +2,7 @@
 
 use halyard_core::id::JobId;
 use halyard_core::job::State;
+use halyard_core::key::IdClash;
 use halyard_core::limits;
 use halyard_core::operate::Refusal;
 use halyard_core::planted::{Bug, planted};
@@ -20,8 +21,14 @@ pub(super) enum Item {
     Job(String),
     Purged(String),
     Deleted(String),
-    KeyReused { job: String, changed: Option<Vec<String>> },
+    KeyReused {
+        job: String,
+        changed: Option<Vec<String>>,
+    },
+    /// By a job with another task or payload.
     IdTaken(String),
+    IdTakenNoKey(String),
+    IdTakenOtherKey(String),
     Gone(String),
     NotFound,
     Running,
@@ -90,6 +97,8 @@ impl Item {
             Self::Job(id) | Self::Purged(id) | Self::Deleted(id) => Some(job_id(id)),
             Self::KeyReused { .. }
             | Self::IdTaken(_)
+            | Self::IdTakenNoKey(_)
+            | Self::IdTakenOtherKey(_)
             | Self::Gone(_)
             | Self::NotFound
             | Self::Running
@@ -115,7 +124,11 @@ impl Member for Created {
             Self::KeyReused { job_id, changed } => {
                 Item::KeyReused { job: job_id.to_string(), changed: changed.clone() }
             }
-            Self::IdTaken(id) => Item::IdTaken(id.to_string()),
+            Self::IdTaken { id, clash } => match clash {
+                IdClash::Work => Item::IdTaken(id.to_string()),
+                IdClash::NoKey => Item::IdTakenNoKey(id.to_string()),
+                IdClash::OtherKey => Item::IdTakenOtherKey(id.to_string()),
+            },
             Self::Gone(id) => Item::Gone(id.to_string()),
         }
     }
@@ -142,7 +155,11 @@ impl Member for Created {
                 tx.count_key_refused();
                 Self::KeyReused { job_id: job_id(&job), changed }
             }
-            Item::IdTaken(id) => Self::IdTaken(job_id(&id)),
+            Item::IdTaken(id) => Self::IdTaken { id: job_id(&id), clash: IdClash::Work },
+            Item::IdTakenNoKey(id) => Self::IdTaken { id: job_id(&id), clash: IdClash::NoKey },
+            Item::IdTakenOtherKey(id) => {
+                Self::IdTaken { id: job_id(&id), clash: IdClash::OtherKey }
+            }
             Item::Gone(id) => Self::Gone(job_id(&id)),
             Item::NotFound
             | Item::Running
@@ -197,9 +214,11 @@ impl Member for (JobId, Acted) {
             Item::LifeAhead(life) => refused(Refusal::LifeAhead(life)),
             Item::NoSuchCheckpoint(name) => refused(Refusal::NoSuchCheckpoint(name)),
             Item::NotFound | Item::Gone(_) => Ok((JobId(0), Acted::NotFound)),
-            Item::Purged(_) | Item::KeyReused { .. } | Item::IdTaken(_) => {
-                unreachable!("a create remembered as an action")
-            }
+            Item::Purged(_)
+            | Item::KeyReused { .. }
+            | Item::IdTaken(_)
+            | Item::IdTakenNoKey(_)
+            | Item::IdTakenOtherKey(_) => unreachable!("a create remembered as an action"),
         }
     }
 }

@@ -478,7 +478,8 @@ export interface components {
             delay_ms?: number | null;
             /**
              * @description An id made by the client, `job_` and a UUIDv7 as 26 characters: the same id again with the
-             *     same task and payload is a replay.
+             *     same task and payload is a replay. With a free key beside it only if the job was made with
+             *     that key; otherwise the answer is `id_taken`.
              */
             id?: string | null;
             /** @description One (task, key) is one job, for as long as the key lives; 1 to 255 code points. */

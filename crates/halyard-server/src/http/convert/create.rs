@@ -9,6 +9,7 @@ use halyard_api::jobs::run_as_new;
 use halyard_api::problem::{Code, Problem};
 use halyard_core::admission::{self, Application, BackoffWish, NewJob};
 use halyard_core::id::JobId;
+use halyard_core::key::IdClash;
 use halyard_json::Text;
 use halyard_store::verbs::{Created, JobDetail, Keyed};
 use http::StatusCode;
@@ -202,8 +203,13 @@ fn made_one(created: Created) -> Result<Made, Refused> {
             problem.changed = Some(changed);
             Err(problem.into())
         }
-        Created::IdTaken(id) => {
-            let detail = format!("the id {id} belongs to a job with another task or payload");
+        Created::IdTaken { id, clash } => {
+            let of = match clash {
+                IdClash::Work => "with another task or payload",
+                IdClash::NoKey => "that was made without an idempotency key",
+                IdClash::OtherKey => "that was made with another idempotency key",
+            };
+            let detail = format!("the id {id} belongs to a job {of}");
             let mut problem = Problem::new(Code::IdTaken, detail, "");
             problem.job_id = Some(id.to_string());
             Err(problem.into())

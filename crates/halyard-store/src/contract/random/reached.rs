@@ -2,7 +2,7 @@
 
 use halyard_core::checkpoint::Written;
 use halyard_core::job::{RetryReason, StartState, State};
-use halyard_core::key::IfFailed;
+use halyard_core::key::{IdClash, IfFailed};
 use halyard_core::operate::Refusal;
 use halyard_core::outcome::{Finish, Report};
 
@@ -36,6 +36,7 @@ events! {
     Released, Snoozed, CheckpointRepeated, CheckpointConflict, CheckpointRejected,
     CheckpointDropped, KeyReplayed, KeyRefused, Revived, Replaced, KeyChangedHands,
     KeyHeldAgain, KeyTaken, TombstoneReplayed, TombstoneRefused, IdReplayed, IdTaken,
+    IdWithNewKey, IdWithOtherKey,
     RequestReplayed, RequestReused, RequestGone, RetryRepeated, LifeAhead, CompletedRetried,
     RunningNotDeleted, FinishedNotCancelled, ClaimRepeated, Promoted, Reaped, Pruned, RunAgain,
 }
@@ -149,7 +150,11 @@ impl Reached {
             }
             Created::KeyReused { changed: None, .. } => self.see(Event::TombstoneRefused),
             Created::KeyReused { changed: Some(_), .. } => self.see(Event::KeyRefused),
-            Created::IdTaken(_) => self.see(Event::IdTaken),
+            Created::IdTaken { clash, .. } => self.see(match clash {
+                IdClash::Work => Event::IdTaken,
+                IdClash::NoKey => Event::IdWithNewKey,
+                IdClash::OtherKey => Event::IdWithOtherKey,
+            }),
             Created::New(_) | Created::Purged(_) | Created::Gone(_) => {}
         }
     }
