@@ -46,6 +46,7 @@ pub struct Settings {
 pub struct Running {
     address: SocketAddr,
     engine: Arc<Engine>,
+    read_only: bool,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
     _loops: JoinSet<()>,
@@ -87,7 +88,7 @@ pub async fn start(
     let loops = loops::start(&engine);
     let serving = listener::serve(port, app, listener::CONNECTIONS_MAX, stopped, GRACE);
     let serving = tokio::spawn(serving);
-    Ok(Running { address, engine, stop, serving, _loops: loops })
+    Ok(Running { address, engine, read_only: settings.read_only, stop, serving, _loops: loops })
 }
 
 impl Running {
@@ -104,7 +105,7 @@ impl Running {
     }
 
     /// Hands out nothing new and answers who waits; ends as soon as no lease is live, at the
-    /// latest after `patience`.
+    /// latest after `patience`. A read-only server, which takes no report, waits for no lease.
     pub async fn drain(mut self, patience: Duration) {
         let until = Instant::now() + patience;
         self.engine.drain();
@@ -118,8 +119,11 @@ impl Running {
         }
     }
 
-    /// Says whether a worker may still report. A store that does not answer may hold leases.
+    /// Says whether a worker may still report here. A store that does not answer may hold leases.
     async fn holds_leases(&self) -> bool {
+        if self.read_only {
+            return false;
+        }
         let running = self.engine.store.running_by_worker().await;
         running.map_or(true, |running| !running.is_empty())
     }

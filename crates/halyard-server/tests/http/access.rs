@@ -5,7 +5,7 @@ use halyard_server::http::routes::{ROUTES, Route};
 use halyard_server::serve::Settings;
 use serde_json::{Value, json};
 
-use crate::served::{KEY, Reply, Served, settings};
+use crate::served::{KEY, PATIENCE, Reply, Served, settings};
 
 fn path(route: &Route) -> String {
     route.path.replace("{id}", "job_01jdvw3k8pf5tvn2c7m9a0r4xq").replace("{name}", "none")
@@ -197,4 +197,16 @@ fn what_is_kept_of_a_key_does_not_show_it() {
     };
     assert!(!format!("{door:?}").contains(KEY));
     assert!(format!("{door:?}").contains("KeyHash(…)"));
+}
+
+#[tokio::test]
+async fn a_read_only_server_waits_for_no_lease() {
+    let served = Served::start().await;
+    served.post("/v1/jobs", json!({"task": "t"})).await;
+    let claim = json!({"worker": {"id": "w"}, "queues": ["default"], "lease_ms": 3_600_000});
+    let claimed = served.post("/v1/jobs/claim", claim).await;
+    assert_eq!(claimed.json["jobs"].as_array().unwrap().len(), 1, "{claimed:?}");
+    let mut reader = served.beside(Settings { read_only: true, ..settings() }).await;
+    let drained = reader.running.take().unwrap().drain(2 * PATIENCE);
+    tokio::time::timeout(PATIENCE, drained).await.expect("it waits for a report it refuses");
 }

@@ -61,6 +61,13 @@ impl Served {
         Self { address: running.address(), running: Some(running), key: None }
     }
 
+    /// A second server on the store of this one.
+    pub(crate) async fn beside(&self, settings: Settings) -> Self {
+        let store = Arc::clone(&self.engine().store);
+        let running = serve::start(settings, store, Hints::default()).await.unwrap();
+        Self { address: running.address(), running: Some(running), key: None }
+    }
+
     pub(crate) fn engine(&self) -> &halyard_server::engine::Engine {
         self.running.as_ref().unwrap().engine()
     }
