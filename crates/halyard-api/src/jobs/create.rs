@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use halyard_json::Value;
+use halyard_json::{Kind, Value};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
@@ -217,7 +217,7 @@ pub(crate) fn read_item<'v>(
     if !faults.accepts(place, value) {
         return got;
     }
-    got.is_read = true;
+    got.is_read = value.kind() == Kind::Object;
     let mut task = None;
     object(value, place, faults, Unknown::Refused(MEMBERS), |field, faults| {
         match field.name {

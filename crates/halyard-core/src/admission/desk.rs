@@ -1,4 +1,5 @@
-//! The desk that looks at each member: its value, the rule, the sentence that says both.
+//! The desk that looks at each member: its value, the rule, the sentence that says both, as it reads
+//! on from the member's name.
 
 use halyard_json::Text;
 
@@ -21,17 +22,17 @@ impl Desk {
     pub(super) fn payload(&mut self, field: &str, payload: &Text) {
         if payload.len() > limits::PAYLOAD_BYTES_MAX {
             let max = limits::PAYLOAD_BYTES_MAX;
-            let message = format!("`{field}` has {} bytes; at most {max} are kept", payload.len());
+            let message = format!("has {} bytes; at most {max} are kept", payload.len());
             self.faults.push(Fault { field: field.to_owned(), message, too_large: true });
         } else if payload.height() > limits::VALUE_DEPTH_MAX {
-            let rule = format!("is nested deeper than {} levels", limits::VALUE_DEPTH_MAX);
-            self.refuse(field, format!("`{field}` {rule}"));
+            let max = limits::VALUE_DEPTH_MAX;
+            self.refuse(field, format!("is nested deeper than {max} levels"));
         }
     }
 
     fn text(&mut self, field: &str, text: &str, verdict: Result<(), String>) {
         if let Err(rule) = verdict {
-            self.refuse(field, format!("`{field}` is {}; it {rule}", excerpt(text)));
+            self.refuse(field, format!("is {}; it {rule}", excerpt(text)));
         }
     }
 
@@ -43,7 +44,7 @@ impl Desk {
         }
         if sent.tags.len() > limits::TAGS_MAX {
             let (count, max) = (sent.tags.len(), limits::TAGS_MAX);
-            self.refuse("tags", format!("`tags` has {count} entries; at most {max} are kept"));
+            self.refuse("tags", format!("has {count} entries; at most {max} are kept"));
         }
         for (index, tag) in sent.tags.iter().enumerate() {
             self.text(&format!("tags/{index}"), tag, name::check_name(tag));
@@ -57,7 +58,7 @@ impl Desk {
         let Some(text) = sent else { return made };
         JobId::parse(text).unwrap_or_else(|| {
             let rule = "must be job_ and a UUIDv7 in 26 characters of lower-case Crockford base32";
-            self.refuse("id", format!("`id` is {}; it {rule}", excerpt(text)));
+            self.refuse("id", format!("is {}; it {rule}", excerpt(text)));
             made
         })
     }
@@ -74,7 +75,7 @@ impl Desk {
             Ok(fits) if range.contains(&number) => fits,
             Ok(_) | Err(_) => {
                 let (min, max) = range.into_inner();
-                self.refuse(field, format!("`{field}` is {number}; it must be {min} to {max}"));
+                self.refuse(field, format!("is {number}; it must be {min} to {max}"));
                 default
             }
         }
@@ -92,7 +93,7 @@ impl Desk {
         if (min..=max).contains(&number) {
             return number;
         }
-        self.refuse(field, format!("`{field}` is {number}; it must be {min} to {max}"));
+        self.refuse(field, format!("is {number}; it must be {min} to {max}"));
         default
     }
 
@@ -122,12 +123,12 @@ impl Desk {
         let ahead = limits::RUN_AHEAD_MS_MAX;
         match (run_at, delay_ms) {
             (Some(_), Some(_)) => {
-                self.refuse("delay_ms", "`run_at` and `delay_ms` exclude each other".to_owned());
+                self.refuse("delay_ms", "must be left out beside run_at".to_owned());
                 Due::Now
             }
             (Some(at), None) if at > now.saturating_add(ahead) => {
                 let days = ahead / limits::DAY;
-                self.refuse("run_at", format!("`run_at` is more than {days} days ahead"));
+                self.refuse("run_at", format!("is more than {days} days ahead"));
                 Due::Now
             }
             (Some(at), None) => Due::At(at),

@@ -67,7 +67,7 @@ pub struct BackoffWish {
 pub struct Fault {
     /// Which member, as the end of a JSON pointer: `backoff/factor`, `tags/2`.
     pub field: String,
-    /// Its value and the rule that it breaks.
+    /// Its value and the rule that it breaks; it reads on from the member's name.
     pub message: String,
     /// It is over a size limit, not out of range.
     pub too_large: bool,

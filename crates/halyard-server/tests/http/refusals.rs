@@ -113,6 +113,40 @@ async fn creates_that_break_a_rule() {
     assert_eq!(none.json["data"], json!([]), "something was stored");
 }
 
+/// One notation for places, whoever finds the fault, and no fault that is none.
+#[tokio::test]
+async fn places_are_written_alike() {
+    let served = Served::start().await;
+    let job = json!({"task": "t", "backoff": {"jitter": 2, "factor": "x"}, "tags": ["a", "é"],
+        "idempotency_key": 5, "id": "job_1"});
+    let told = async |path: &str, body: Value| {
+        let reply = served.post(path, body).await;
+        let errors = reply.json["errors"].as_array().unwrap().clone();
+        let place = |error: &Value| {
+            let message = error["message"].as_str().unwrap();
+            message.split_once(' ').unwrap().0.to_owned()
+        };
+        let mut places: Vec<String> = errors.iter().map(place).collect();
+        places.sort();
+        places
+    };
+    let expected = ["backoff.factor", "backoff.jitter", "id", "idempotency_key", "tags[1]"];
+    assert_eq!(told("/v1/jobs", job.clone()).await, expected);
+    let expected = expected.map(|place| format!("jobs[0].{place}"));
+    assert_eq!(told("/v1/jobs/batch", json!({ "jobs": [job] })).await, expected);
+    let outcome = json!({"id": "j", "token": "t", "outcome": "snoozed", "delay_ms": 0});
+    let finish = json!({"worker": {"id": "w"}, "outcomes": [outcome]});
+    assert_eq!(told("/v1/jobs/finish", finish).await, ["outcomes[0].delay_ms"]);
+
+    let reply = served.post("/v1/jobs", json!([])).await;
+    check(&reply, 400, "invalid_field", &["the body must be an object"]);
+    assert_eq!(pointers(&reply), [""]);
+    let claim = json!({"worker": {"id": "w"}, "queues": ["q"], "wait_ms": -1});
+    let reply = served.post("/v1/jobs/claim", claim).await;
+    check(&reply, 400, "invalid_field", &["wait_ms is -1", "0 or more", "55000"]);
+    assert!(!reply.json["detail"].as_str().unwrap().contains("9223372036854775807"));
+}
+
 #[tokio::test]
 async fn half_a_surrogate_pair_and_two_equal_members() {
     let served = Served::start().await;

@@ -86,11 +86,30 @@ fn add_faults(faults: &mut Faults, prefix: &str, found: Vec<Fault>) {
     for Fault { field, message, too_large } in found {
         let code = if too_large { Code::PayloadTooLarge } else { Code::InvalidField };
         let pointer = format!("{prefix}/{field}");
-        let is_known = faults.errors().iter().any(|known| known.pointer.starts_with(&pointer));
+        let is_known = faults.errors().iter().any(|known| {
+            let inside = known.pointer.strip_prefix(&pointer);
+            inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        });
         if !is_known {
+            let message = format!("{} {message}", place(&pointer));
             faults.push(code, pointer, message);
         }
     }
+}
+
+/// A JSON pointer as messages write it: `jobs[50].backoff.factor`.
+fn place(pointer: &str) -> String {
+    let mut place = String::new();
+    for token in pointer.split('/').skip(1) {
+        if token.bytes().all(|byte| byte.is_ascii_digit()) {
+            place = format!("{place}[{token}]");
+        } else if place.is_empty() {
+            token.clone_into(&mut place);
+        } else {
+            place = format!("{place}.{token}");
+        }
+    }
+    place
 }
 
 fn refuse_if_any(faults: Faults) -> Result<(), Refused> {
@@ -113,9 +132,8 @@ fn checked_number(
 ) -> i64 {
     let number = number.unwrap_or(default);
     if !range.contains(&number) {
-        let field = pointer.trim_start_matches('/').replace('/', ".");
         let (min, max) = range.into_inner();
-        let message = format!("{field} is {number}; it must be {min} to {max}");
+        let message = format!("{} is {number}; it must be {min} to {max}", place(pointer));
         faults.push(Code::InvalidField, pointer, message);
         return default;
     }
@@ -131,8 +149,8 @@ fn checked_text(
 ) -> Option<String> {
     let text = text?;
     if let Err(rule) = rule(&text) {
-        let field = pointer.trim_start_matches('/').replace('/', ".");
-        faults.push(Code::InvalidField, pointer, format!("{field} is {}; it {rule}", shown(&text)));
+        let message = format!("{} is {}; it {rule}", place(pointer), shown(&text));
+        faults.push(Code::InvalidField, pointer, message);
     }
     Some(text.into_owned())
 }

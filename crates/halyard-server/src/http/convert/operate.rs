@@ -8,7 +8,7 @@ use halyard_core::id::JobId;
 use halyard_core::operate::{Refusal, Retry};
 use halyard_store::verbs::{Acted, Bulk, BulkAction, Keyed};
 
-use super::{job::job, key_reused, refuse_if_any, shown};
+use super::{job::job, key_reused, place, refuse_if_any, shown};
 use crate::http::refused::Refused;
 
 /// How to retry.
@@ -30,7 +30,7 @@ pub fn how(sent: retry::Received<'_>) -> Result<Retry, Refused> {
 /// A life that may have been seen. One beyond all that are counted is none that exists.
 fn checked_life(life: i64, pointer: &str, faults: &mut Faults) -> Option<u32> {
     if life < 1 {
-        let message = format!("life is {life}; lives are numbered from 1");
+        let message = format!("{} is {life}; lives are numbered from 1", place(pointer));
         faults.push(Code::InvalidField, pointer, message);
     }
     Some(u32::try_from(life).unwrap_or(u32::MAX))

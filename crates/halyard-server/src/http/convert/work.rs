@@ -52,7 +52,12 @@ pub fn claim(sent: claim::Received<'_>) -> Result<ClaimCall, Refused> {
     let jobs_max = i64::try_from(limits::BATCH_MAX).unwrap_or(i64::MAX);
     let max = checked_number(sent.max, 1, 1..=jobs_max, "/max", &mut faults);
     let lease_ms = lease_ms(sent.lease_ms, &mut faults);
-    let wait_ms = checked_number(sent.wait_ms, 0, 0..=i64::MAX, "/wait_ms", &mut faults);
+    let wait_ms = sent.wait_ms.unwrap_or(0);
+    if wait_ms < 0 {
+        let max = limits::WAIT_MS_MAX;
+        let message = format!("wait_ms is {wait_ms}; it must be 0 or more, and is cut at {max}");
+        faults.push(Code::InvalidField, "/wait_ms", message);
+    }
     let claim_id = checked_text(sent.claim_id, name::check_claim_id, "/claim_id", &mut faults);
     refuse_if_any(faults)?;
     let mark = claim_id.map(|claim_id| {
