@@ -1,5 +1,5 @@
-//! The desk that looks at each member: its value, the rule, the sentence that says both, as it reads
-//! on from the member's name.
+//! The desk that looks at each member: its value, the rule, the sentence that says both, and reads
+//! on from the name of the member.
 
 use halyard_json::Text;
 
