@@ -114,6 +114,25 @@ fn case_19_leased_row_without_a_usable_expiry() {
     assert_eq!(client.post("/v1/jobs/claim", &claim).expect(200)["jobs"][0]["id"], job["id"]);
 }
 
+/// A variable names a server for every day; who names a directory asks about that.
+#[test]
+fn a_named_directory_is_looked_at_alone() {
+    let server = Server::start();
+    server.client().post("/v1/jobs", &json!({"task": "t"})).expect(201);
+    let directory = server.directory();
+    let directory = directory.path().to_str().expect("a path");
+    let named = run(command_to(&server, &["doctor", "--data-dir", directory]));
+    assert_eq!((named.code, bad(&named)), (0, Vec::new()), "{named:?}");
+    let url = format!("http://{}", server.address());
+    let both = run(command(&["doctor", "--data-dir", directory, "--url", &url]));
+    assert_eq!(bad(&both), ["warn queues", "warn tasks"], "{both:?}");
+    let mut by_variables = command_to(&server, &["doctor"]);
+    by_variables.env("HALYARD_DATA_DIR", directory);
+    let both = run(by_variables);
+    assert_eq!(bad(&both), ["warn queues", "warn tasks"], "{both:?}");
+    assert!(both.out.contains("a server holds the directory"), "{both:?}");
+}
+
 #[test]
 fn nothing_to_look_at() {
     let empty = tempfile::tempdir().unwrap();

@@ -1,10 +1,14 @@
 //! `jobs` and `queues` into a pipe: the server's own answers.
 
-use halyard_tests::server::Server;
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpListener;
+use std::process::Stdio;
+
+use halyard_tests::server::{Server, Setup};
 use halyard_tests::wire::Client;
 use serde_json::{Value, json};
 
-use crate::command::{command_to, halyard, run_with_input};
+use crate::command::{command_to, halyard, on_terminal, run_with_input};
 
 /// Claims one job of the default queue, for a worker of its own.
 fn claim(client: &mut Client) -> Value {
@@ -185,6 +189,10 @@ fn a_retry_names_the_life_it_saw() {
     let id = failed(&server);
     let seen = halyard(&server, &["jobs", "retry", &id, "--dry-run"]).json();
     assert_eq!((&seen["life"], &seen["state"]), (&json!(1), &json!("failed")));
+    assert_eq!(
+        (&seen["id"], &seen["kept"], &seen["dropped"]),
+        (&json!(id), &json!([]), &json!([]))
+    );
     let retried = halyard(&server, &["jobs", "retry", &id]).json();
     assert_eq!((&retried["life"], &retried["repeated"]), (&json!(2), &json!(false)));
     halyard(&server, &["jobs", "retry", &id]).failed(1, &["job_not_retryable", "run-now"]);
@@ -203,6 +211,102 @@ fn a_retry_names_the_life_it_saw() {
     let names: Vec<&str> =
         job["checkpoints"].as_array().unwrap().iter().map(|c| text(&c["name"])).collect();
     assert_eq!(names, ["a"]);
+}
+
+/// A dry run refuses what the call would be refused, with the same exit code and advice.
+#[test]
+fn a_dry_run_tells_what_would_be_refused() {
+    let server = Server::start();
+    let mut client = server.client();
+    let check = |id: &str, words: &[&str]| {
+        for more in [&[] as &[&str], &["--dry-run"]] {
+            let done = halyard(&server, &[&["jobs", "retry", id], more].concat());
+            done.failed(1, words);
+            assert_eq!(done.out, "", "{done:?}");
+            let shown = on_terminal(&server, &[&["jobs", "retry", id], more].concat());
+            assert!(shown.code == 1 && !shown.out.contains("life 1"), "{shown:?}");
+        }
+    };
+    let job = halyard(&server, &["jobs", "create", "--task", "t"]).json();
+    let id = text(&job["id"]);
+    check(id, &["job_not_retryable", "queued", "run-now"]);
+    let running = claim(&mut client);
+    check(id, &["job_running", "jobs cancel"]);
+    let token = &running["lease"]["token"];
+    let outcome = json!({"id": id, "token": token, "outcome": "completed", "result": null});
+    client.post("/v1/jobs/finish", &json!({"outcomes": [outcome]})).expect(200);
+    check(id, &["job_not_retryable", "completed", "--allow-completed"]);
+    let allowed = ["jobs", "retry", id, "--allow-completed", "--dry-run"];
+    assert_eq!(halyard(&server, &allowed).json()["state"], "completed");
+    for action in ["cancel", "run-now"] {
+        let done = halyard(&server, &["jobs", action, id]);
+        done.failed(1, &["it is completed", "nothing was done"]);
+        assert!(!done.err.contains("retry"), "{done:?}");
+    }
+}
+
+#[test]
+fn a_job_that_was_replaced_leads_to_its_heir() {
+    let server = Server::start();
+    let create = |more: &[&str]| {
+        let create = ["jobs", "create", "--task", "t", "--key", "k", "--delay", "1h"];
+        text(&halyard(&server, &[&create, more].concat()).json()["id"]).to_owned()
+    };
+    let id = create(&[]);
+    halyard(&server, &["jobs", "cancel", &id]).json();
+    assert_eq!(halyard(&server, &["jobs", "retry", &id, "--dry-run"]).json()["id"], id);
+    let heir = create(&["--if-failed", "replace"]);
+    assert_ne!(heir, id);
+    let look = format!("halyard jobs get {heir}");
+    for more in [&[] as &[&str], &["--dry-run"]] {
+        let done = halyard(&server, &[&["jobs", "retry", &id], more].concat());
+        done.failed(1, &["idempotency_key_taken", &look, "first", "happen again"]);
+        assert_eq!(done.out, "", "{done:?}");
+    }
+}
+
+/// The id is told before the wait, and a server that is started anew meanwhile is waited for.
+#[test]
+fn a_wait_outlives_its_server() {
+    // A port of its own, which it has again after the restart.
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let mut server = Setup::new().listen(&address).start();
+    let create = ["jobs", "create", "--task", "t", "--wait=60s"];
+    let mut command = command_to(&server, &create);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut waiting = command.spawn().unwrap();
+    let mut said = BufReader::new(waiting.stderr.take().unwrap()).lines();
+    let created = said.next().unwrap().unwrap();
+    let id = created.split(' ').nth(1).unwrap().to_owned();
+    assert!(created.starts_with("created job_"), "{created}");
+    server.kill();
+    let away = [said.next().unwrap().unwrap(), said.next().unwrap().unwrap()].concat();
+    assert!(away.contains("still waiting") && away.contains(&format!("jobs get {id}")), "{away}");
+    server.restart();
+    work(&mut server.client(), json!({"outcome": "completed", "result": 7}));
+    let output = waiting.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let job: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&job["id"], &job["result"]), (&json!(id), &json!(7)));
+}
+
+#[test]
+fn a_wait_for_a_server_that_stays_away_tells_the_id() {
+    let mut server = Server::start();
+    let create = ["jobs", "create", "--task", "t", "--wait=3s"];
+    let mut command = command_to(&server, &create);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut waiting = command.spawn().unwrap();
+    let mut errors = BufReader::new(waiting.stderr.take().unwrap());
+    let mut created = String::new();
+    errors.read_line(&mut created).unwrap();
+    let id = created.split(' ').nth(1).unwrap();
+    server.kill();
+    let mut rest = String::new();
+    errors.read_to_string(&mut rest).unwrap();
+    assert_eq!(waiting.wait().unwrap().code(), Some(3), "{rest}");
+    let end = rest.rsplit("halyard: ").next().unwrap();
+    assert!(end.contains("stored") && end.contains(&format!("jobs get {id}")), "{rest}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What goes wrong says what to do, with an exit code of its own.
 
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 
 use halyard_tests::server::{Server, Setup};
 
@@ -26,7 +27,11 @@ fn exit_codes() {
         (&["jobs", "list", "--key", "k"], 2, &["--task"]),
         (&["jobs"], 2, &["create", "list"]),
         (&["nonsense"], 2, &["nonsense"]),
-        (&["jobs", "list", "--url", "localhost:1"], 2, &["http://"]),
+        (&["jobs", "list", "--url", "localhost:1"], 2, &["http://localhost:1"]),
+        (&["jobs", "create", "--task", "t", "--delay", "-5s"], 2, &["`-5s`", "0s or longer"]),
+        (&["jobs", "get", ""], 2, &["an id or a name is needed"]),
+        (&["queues", "pause", ""], 2, &["no queue is called ``", "1 to"]),
+        (&["queues", "pause", "a b"], 2, &["no queue is called `a b`", "A-Z a-z 0-9"]),
     ] {
         halyard(&server, arguments).failed(code, words);
     }
@@ -48,7 +53,7 @@ fn a_server_that_wants_a_key() {
     let server = Setup::new().env("HALYARD_API_KEY", "hyd_secret_key").start();
     halyard(&server, &["jobs", "list"]).failed(4, &["unauthenticated", "HALYARD_API_KEY"]);
     let wrong = halyard(&server, &["jobs", "list", "--api-key", "hyd_other"]);
-    wrong.failed(4, &["unauthenticated"]);
+    wrong.failed(4, &["unauthenticated", "does not know the key that was sent"]);
     assert!(!wrong.err.contains("hyd_other"), "{wrong:?}");
     halyard(&server, &["jobs", "list", "--api-key", "hyd_secret_key"]).json();
     let mut by_variable = crate::command::command_to(&server, &["queues", "list"]);
@@ -59,6 +64,51 @@ fn a_server_that_wants_a_key() {
     help.env("HALYARD_API_KEY", "hyd_secret_key");
     let help = run(help);
     assert!(help.out.contains("HALYARD_API_KEY") && !help.out.contains("hyd_secret"), "{help:?}");
+}
+
+/// What is set by a variable is not shown as if it had to be given.
+#[test]
+fn usage_does_not_ask_for_what_is_set() {
+    let server = Server::start();
+    let done = halyard(&server, &["jobs", "get"]);
+    done.failed(2, &["Usage: halyard jobs get <ID>"]);
+    assert!(!done.err.contains("--url"), "{done:?}");
+}
+
+#[test]
+fn a_server_that_speaks_no_tls() {
+    let server = Server::start();
+    let url = format!("https://{}", server.address());
+    run(command(&["jobs", "list", "--url", &url])).failed(3, &["https://", "speaks http://"]);
+}
+
+#[test]
+fn an_address_that_another_has() {
+    let server = Server::start();
+    let (directory, address) = (tempfile::tempdir().unwrap(), server.address().to_string());
+    let data = directory.path().to_str().unwrap();
+    let done = run(command(&["serve", "--data-dir", data, "--listen", &address]));
+    done.failed(1, &["cannot listen on", "--listen", "ss -ltnp", "halyard doctor --url"]);
+}
+
+/// The way to a key file that the server shows makes one that only its owner can read.
+#[test]
+fn key_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let key = directory.path().join("key");
+    let open = ["serve", "--listen", "0.0.0.0:0", "--data-dir", data.to_str().unwrap()];
+    run(command(&open)).failed(1, &["umask 077", "--api-key-file"]);
+    // With no key in it the server ends by itself.
+    std::fs::write(&key, "").unwrap();
+    let with_key = [&open as &[&str], &["--api-key-file", key.to_str().unwrap()]].concat();
+    for (mode, warned) in [(0o644, true), (0o640, false), (0o600, false)] {
+        std::fs::set_permissions(&key, std::fs::Permissions::from_mode(mode)).unwrap();
+        let done = run(command(&with_key));
+        done.failed(1, &["API key"]);
+        let said = [done.out.as_str(), &done.err].concat();
+        assert_eq!(said.contains("every user of this machine"), warned, "{mode:o}: {said}");
+    }
 }
 
 #[test]

@@ -44,6 +44,21 @@ impl Failure {
         Self { code: 2, message: message.into() }
     }
 
+    /// What the SDK says went wrong, and one thing more to know.
+    pub fn with_hint(error: &Error, hint: &str) -> Self {
+        let failure = Self::of(error);
+        Self { message: clean_lines(&format!("{failure}\n  {hint}")), ..failure }
+    }
+
+    /// The server wants a key, and not the one that was sent.
+    #[must_use]
+    pub fn wrong_key() -> Self {
+        let message = "the server does not know the key that was sent (401 unauthenticated)\n  \
+                       --api-key wins over HALYARD_API_KEY; see which one is set, and whether it \
+                       is this server's";
+        Self { code: 4, message: message.to_owned() }
+    }
+
     fn of(error: &Error) -> Self {
         Self { code: code(error), message: message(error) }
     }
@@ -53,7 +68,7 @@ impl Failure {
             Ok(failure) => failure,
             Err(error) => match error.downcast_ref::<Error>() {
                 Some(error) => Self::of(error),
-                None => Self::refused(clean_lines(&format!("{error:#}"))),
+                None => Self::refused(clean_lines(&causes(&error))),
             },
         }
     }
@@ -86,6 +101,19 @@ impl From<Error> for Failure {
     }
 }
 
+/// The error and its causes, each once: some errors name their cause themselves.
+fn causes(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| {
+        if said.is_empty() {
+            cause
+        } else if said.ends_with(&cause) {
+            said
+        } else {
+            format!("{said}: {cause}")
+        }
+    })
+}
+
 fn code(error: &Error) -> u8 {
     match error {
         Error::Connection(_) | Error::UnexpectedAnswer { .. } => 3,
@@ -100,7 +128,7 @@ fn code(error: &Error) -> u8 {
 }
 
 fn message(error: &Error) -> String {
-    let mut lines = vec![clean(&error.to_string())];
+    let mut lines = vec![sentence(error)];
     if let Error::Api(refusal) = error {
         // One fault is the detail itself.
         if refusal.errors.len() > 1 {
@@ -111,8 +139,13 @@ fn message(error: &Error) -> String {
                     .map(|fault| format!("  {}: {}", clean(&fault.pointer), clean(&fault.message))),
             );
         }
-        if let Some(job) = &refusal.job_id {
-            lines.push(format!("  see `halyard jobs get {}`", clean(job)));
+        let job = refusal.job_id.as_deref().map(clean);
+        match (job, &*refusal.code) {
+            (Some(job), "idempotency_key_taken") => lines.push(format!(
+                "  look at that job first, it may have done this work: `halyard jobs get {job}`"
+            )),
+            (None, _) | (Some(_), "job_finished") => {}
+            (Some(job), _) => lines.push(format!("  see `halyard jobs get {job}`")),
         }
     }
     if let Error::IdempotencyConflict(conflict) = error {
@@ -122,9 +155,25 @@ fn message(error: &Error) -> String {
     clean_lines(&lines.join("\n"))
 }
 
+fn sentence(error: &Error) -> String {
+    match error {
+        // An address that would be another one with this in it.
+        Error::InvalidValue(fault) if fault.what == "the id or name" => {
+            "an id or a name is needed, and none is empty or made of dots alone".to_owned()
+        }
+        error => clean(&error.to_string()),
+    }
+}
+
 /// What a person can do, where the sentence itself does not say it.
 fn advice(error: &Error) -> Option<&'static str> {
     match error {
+        Error::Connection(failed) if failed.to_string().contains("https://") => {
+            return Some(
+                "is it https:// there? `halyard serve` itself speaks http://, and https:// only \
+                 behind a proxy",
+            );
+        }
         Error::Connection(_) => {
             return Some("start one, or say where it is with --url or HALYARD_URL");
         }
@@ -147,11 +196,14 @@ fn advice(error: &Error) -> Option<&'static str> {
         "queue_not_found" => "`halyard queues list` shows those that exist",
         "job_running" => "a running job can be stopped with `halyard jobs cancel`",
         "job_not_retryable" => {
-            "a waiting job can be started with `halyard jobs run-now`, a completed one retried \
-             with --allow-completed"
+            "a waiting job can be started with `halyard jobs run-now`; one that completed has done \
+             its work, and --allow-completed does again what no checkpoint keeps"
         }
-        "job_finished" => "an ended job can be run again with `halyard jobs retry`",
-        "idempotency_key_taken" => "run it as a new job, without a key: `halyard jobs run-as-new`",
+        "job_finished" => "nothing was done",
+        "idempotency_key_taken" => {
+            "`halyard jobs run-as-new` would do the work beside it: outside effects, such as a \
+             charge, would then happen again"
+        }
         "overloaded" | "draining" | "storage_unavailable" => "try again in a moment",
         _ => return None,
     })
@@ -194,8 +246,8 @@ mod tests {
             (404, "queue_not_found", 1, "halyard queues list"),
             (409, "job_running", 1, "halyard jobs cancel"),
             (409, "job_not_retryable", 1, "--allow-completed"),
-            (409, "job_finished", 1, "halyard jobs retry"),
-            (409, "idempotency_key_taken", 1, "run-as-new"),
+            (409, "job_finished", 1, "nothing was done"),
+            (409, "idempotency_key_taken", 1, "happen again"),
             (421, "unknown_host", 1, "HALYARD_ALLOWED_HOSTS"),
             (503, "draining", 3, "try again"),
             (502, "", 3, "502"),
@@ -205,6 +257,18 @@ mod tests {
         let timeout = std::time::Duration::from_secs(5);
         check(Error::WaitTimeout { id: "job_1".to_owned(), timeout }, 5, &["job_1", "--wait"]);
         check(Error::Settings("bad".to_owned()), 2, &["bad"]);
+    }
+
+    #[test]
+    fn each_cause_is_said_once() {
+        let missing = || anyhow::Error::from(std::io::Error::other("no such file"));
+        for (error, expected) in [
+            (missing(), "no such file"),
+            (missing().context("cannot read it"), "cannot read it: no such file"),
+            (missing().context("it: no such file").context("a"), "a: it: no such file"),
+        ] {
+            assert_eq!(Failure::of_any(error).message, expected);
+        }
     }
 
     #[test]

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use halyard::api::queues::{Queue, QueuesAnswer};
 use halyard::{Halyard, State};
+use halyard_core::name::check_name;
 
+use super::failure::Failure;
 use super::remote::Remote;
 use super::screen::{Cell, Colour, Screen, Table, clean, counted};
 use super::span::rough;
@@ -39,6 +41,15 @@ struct Name {
     name: String,
 }
 
+impl Name {
+    /// A name that no queue can have is not looked for.
+    fn check(&self) -> Result<(), Failure> {
+        check_name(&self.name).map_err(|fault| {
+            Failure::usage(format!("no queue is called `{}`: a name {fault}", clean(&self.name)))
+        })
+    }
+}
+
 /// Does it.
 ///
 /// # Errors
@@ -49,10 +60,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         match command {
             Command::List => list(&client, &screen).await?,
             Command::Pause(queue) => {
+                queue.check()?;
                 let queue = client.queues().pause(&queue.name).await?;
                 changed(&queue, &screen)?;
             }
             Command::Resume(queue) => {
+                queue.check()?;
                 let queue = client.queues().resume(&queue.name).await?;
                 changed(&queue, &screen)?;
             }

@@ -1,8 +1,10 @@
 //! `halyard serve`: every setting of a server is a flag and an environment variable. The flag wins
 //! over the variable, the variable over the default.
 
+use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +16,7 @@ use halyard_core::retention::Retention;
 use halyard_store::sqlite::{self, Sqlite};
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::failure::Failure;
 use crate::engine::Hints;
 use crate::http::access::{KeyHash, is_loopback};
 use crate::http::patience::Patience;
@@ -112,10 +115,12 @@ async fn serve_until_told(args: Args, settings: Settings) -> anyhow::Result<Exit
     };
     let store = Sqlite::open(&args.data_dir, options)
         .with_context(|| format!("cannot open the store in {}", args.data_dir.display()))?;
-    let running = serve::start(settings, Arc::new(store), hints).await?;
+    let running = serve::start(settings, Arc::new(store), hints)
+        .await
+        .map_err(|error| with_listen_hint(error, args.listen))?;
     {
-        use std::io::Write;
-        let mut out = std::io::stdout();
+        use io::Write;
+        let mut out = io::stdout();
         writeln!(out, "listening on http://{}", running.address())?;
         out.flush()?;
     }
@@ -172,8 +177,11 @@ fn settings(args: &Args) -> anyhow::Result<Settings> {
 fn api_key(args: &Args) -> anyhow::Result<Option<String>> {
     let key = match (&args.api_key, &args.api_key_file) {
         (Some(key), _) => key.clone(),
-        (None, Some(path)) => std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read the key from {}", path.display()))?,
+        (None, Some(path)) => {
+            warn_if_open(path);
+            std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read the key from {}", path.display()))?
+        }
         (None, None) => return Ok(None),
     };
     let key = key.trim();
@@ -184,6 +192,32 @@ fn api_key(args: &Args) -> anyhow::Result<Option<String>> {
     Ok(Some(key.to_owned()))
 }
 
+/// A key that every user of the machine can read guards little.
+fn warn_if_open(path: &Path) {
+    let Ok(about) = std::fs::metadata(path) else { return };
+    if about.is_file() && about.permissions().mode() & 0o004 != 0 {
+        tracing::warn!(
+            "every user of this machine can read the key in {path}; keep it with: chmod 600 {path}",
+            path = path.display()
+        );
+    }
+}
+
+/// Says what to do about an address that another program has.
+fn with_listen_hint(error: anyhow::Error, listen: SocketAddr) -> anyhow::Error {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    if !causes.any(|cause| cause.kind() == io::ErrorKind::AddrInUse) {
+        return error;
+    }
+    let port = listen.port();
+    Failure::refused(format!(
+        "cannot listen on {listen}: another program listens there\n  take another address with \
+         --listen; `ss -ltnp 'sport = :{port}'` shows who has this one, and `halyard doctor --url \
+         http://{listen}` says whether it is a Halyard server"
+    ))
+    .into()
+}
+
 fn open_to_all(listen: SocketAddr) -> String {
     format!(
         "refusing to listen on {listen} without an API key: whoever reaches this port could read \
@@ -191,7 +225,7 @@ fn open_to_all(listen: SocketAddr) -> String {
          Either stay on this machine:\n\n    \
          halyard serve --listen 127.0.0.1:{port}\n\n\
          or make a key that every call must carry:\n\n    \
-         head -c 32 /dev/urandom | base64 > halyard.key && \
+         (umask 077 && head -c 32 /dev/urandom | base64 > halyard.key) && \
          halyard serve --listen {listen} --api-key-file halyard.key\n",
         port = listen.port()
     )

@@ -12,6 +12,9 @@ const UNITS: [(&str, u64); 5] =
 /// A sentence that says how one is written.
 pub fn parse(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is no span of time; one is 250ms, 90s, 5m, 1h30m or 2d");
+    if text.trim_start().starts_with('-') {
+        return Err(format!("`{text}` lies in the past; a span of time is 0s or longer"));
+    }
     let mut rest = text.trim();
     let mut ms = 0_u64;
     if rest.is_empty() {

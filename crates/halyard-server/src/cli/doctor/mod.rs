@@ -25,8 +25,9 @@ const DATA_DIR: &str = "./halyard-data";
 /// Look whether all is well: in a data directory, and at a running server.
 ///
 /// Without --data-dir and --url it looks at ./halyard-data and at http://127.0.0.1:7373, as far as
-/// they are there. A data directory is only read, and may be served meanwhile. The exit code is 1
-/// if anything is broken, and 0 if somebody should merely look.
+/// they are there. With --data-dir it looks at a server only if --url is given too: HALYARD_URL
+/// does not count then. A data directory is only read, and may be served meanwhile. The exit code
+/// is 1 if anything is broken, and 0 if somebody should merely look.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -34,8 +35,8 @@ Examples:
   halyard doctor --data-dir /var/lib/halyard --full
   halyard doctor --url https://halyard.example --json | jq '.findings[] | select(.level != \"ok\")'")]
 pub struct Args {
-    /// Directory of a SQLite store.
-    #[arg(long, env = "HALYARD_DATA_DIR", value_name = "PATH")]
+    /// Directory of a SQLite store [env: HALYARD_DATA_DIR].
+    #[arg(long, value_name = "PATH")]
     data_dir: Option<PathBuf>,
     #[command(flatten)]
     remote: Remote,
@@ -54,9 +55,15 @@ pub struct Args {
 /// There is nothing to look at, or the repair was refused.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let screen = Screen::new(args.remote.json);
-    let url = args.remote.url.as_deref().filter(|url| !url.is_empty());
-    let only_server = args.data_dir.is_none() && url.is_some();
-    let directory = match &args.data_dir {
+    let variable = std::env::var_os("HALYARD_DATA_DIR").filter(|path| !path.is_empty());
+    // A directory that a flag names is looked at alone, whatever server a variable names.
+    let named = match args.data_dir {
+        Some(_) => args.remote.is_named_by_flag(),
+        None => args.remote.url().is_some(),
+    };
+    let given = args.data_dir.or_else(|| variable.map(PathBuf::from));
+    let only_server = given.is_none() && named;
+    let directory = match &given {
         Some(directory) => Some(directory.as_path()),
         None => Some(Path::new(DATA_DIR)).filter(|path| !only_server && path.exists()),
     };
@@ -73,8 +80,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         subjects.push(Subject { name: directory.display().to_string(), findings });
     }
     // A data directory alone does not ask for a server that happens to run here.
-    if args.data_dir.is_none() || url.is_some() {
-        subjects.extend(at_server(&args.remote, url.is_some())?);
+    if given.is_none() || named {
+        subjects.extend(at_server(&args.remote, named)?);
     }
     if subjects.is_empty() {
         let message = format!(

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::super::failure::Failure;
 use super::super::screen::{Screen, clean};
 use super::super::span;
-use super::show;
+use super::wait;
 
 /// What is larger is not read to its end; the server takes a payload of 1 MiB.
 const INPUT_BYTES_MAX: u64 = 16 << 20;
@@ -44,7 +44,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(IfFailed::WORDS))]
     if_failed: Option<String>,
     /// In how long it is due, such as 90s, 5m or 2d.
-    #[arg(long, value_name = "TIME", value_parser = span::parse, conflicts_with = "run_at")]
+    #[arg(long, value_name = "TIME", value_parser = span::parse, conflicts_with = "run_at",
+        allow_hyphen_values = true)]
     delay: Option<Duration>,
     /// When it is due, such as 2026-12-01T08:00:00+01:00.
     #[arg(long, value_name = "WHEN", value_parser = timestamp)]
@@ -56,7 +57,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NUMBER")]
     max_attempts: Option<u32>,
     /// How long one attempt may take [default: 15m].
-    #[arg(long, value_name = "TIME", value_parser = span::parse)]
+    #[arg(long, value_name = "TIME", value_parser = span::parse, allow_hyphen_values = true)]
     timeout: Option<Duration>,
     /// A name to find it by; may be given several times.
     #[arg(long, value_name = "NAME")]
@@ -78,10 +79,9 @@ pub(super) async fn run(args: Args, client: Halyard, screen: Screen) -> anyhow::
         }
         return Ok(ExitCode::SUCCESS);
     };
-    if !screen.is_json() {
-        screen.lines(&said(&job))?;
-    }
-    show::until_ended(&client, &job.id, wait, &screen).await
+    // Whatever becomes of the wait, the job is there: who calls this again would make a second.
+    anstream::eprintln!("{}", said(&job));
+    wait::until_ended(&client, &job.id, wait, &screen).await
 }
 
 /// What became of the create, in a line.

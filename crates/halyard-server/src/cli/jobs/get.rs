@@ -7,7 +7,7 @@ use halyard::Halyard;
 
 use super::super::screen::Screen;
 use super::super::span;
-use super::show;
+use super::{show, wait};
 
 /// Show a job: what it is, its checkpoints, and its newest 100 attempts.
 #[derive(Debug, clap::Args)]
@@ -24,7 +24,9 @@ pub(super) struct Args {
 
 pub(super) async fn run(args: Args, client: Halyard, screen: Screen) -> anyhow::Result<ExitCode> {
     if let Some(wait) = args.wait {
-        return show::until_ended(&client, &args.id, wait, &screen).await;
+        // A job that nobody finds is not waited for.
+        client.jobs().get(&args.id).await?;
+        return wait::until_ended(&client, &args.id, wait, &screen).await;
     }
     let job = client.jobs().get(&args.id).await?;
     show::print(&job, &screen)?;

@@ -5,6 +5,7 @@
 //! | `create`, `list`, `get`, `retry` | the command of that name |
 //! | `act` | the commands that only name a job: cancel, run-now, run-as-new, delete |
 //! | `show` | one job for people |
+//! | `wait` | waits for the end of a job, also over an outage of the server |
 //! | `unreported` | what nobody knows of a start that ended without a report |
 //!
 //! Deliberately absent: actions on many jobs at once; `xargs` does that with the ids of a list.
@@ -16,6 +17,7 @@ mod list;
 mod retry;
 mod show;
 mod unreported;
+mod wait;
 
 use std::process::ExitCode;
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use halyard::{Halyard, JobDetail, Retry};
+use halyard::{ApiError, Error, Halyard, JobDetail, Retry, State};
 
 use super::super::failure::Failure;
 use super::super::screen::{Screen, clean};
@@ -31,22 +31,35 @@ pub(super) struct Args {
     /// Retry a completed job too.
     #[arg(long)]
     allow_completed: bool,
-    /// Say what would be done, and do nothing.
+    /// Say what would be done, or why it would be refused, and do nothing. It cannot see a key that
+    /// ran out and was taken by another job since.
     #[arg(long)]
     dry_run: bool,
 }
 
 pub(super) async fn run(args: Args, client: Halyard, screen: Screen) -> anyhow::Result<ExitCode> {
     let job = client.jobs().get(&args.id).await?;
-    if !screen.is_json() {
-        screen.lines(&plan(&job, args.from.as_deref(), args.fresh)?)?;
-    }
+    let refused = refusal(&job, args.allow_completed);
     if args.dry_run {
+        if let Some(refusal) = refused {
+            return Err(refusal.into());
+        }
+        let plan = Plan::of(&job, args.from.as_deref(), args.fresh)?;
+        if let Some(refusal) = key_refusal(&job, &client).await? {
+            return Err(refusal.into());
+        }
         if screen.is_json() {
-            screen.json(&job)?;
+            screen.json(&plan)?;
+        } else {
+            screen.lines(&plan.says)?;
         }
         return Ok(ExitCode::SUCCESS);
     }
+    // What is refused for its state is for the server to say: it may be another by now.
+    let plan = match refused {
+        None => Some(Plan::of(&job, args.from.as_deref(), args.fresh)?),
+        Some(_) => None,
+    };
     // The life that was seen goes along: what was retried meanwhile is not retried twice.
     let how = Retry {
         life: Some(i64::try_from(job.life).unwrap_or(i64::MAX)),
@@ -60,36 +73,124 @@ pub(super) async fn run(args: Args, client: Halyard, screen: Screen) -> anyhow::
     } else if retried.repeated {
         screen.lines(&format!("life {} had begun already ({})", retried.life, retried.state))?;
     } else {
+        if let Some(plan) = plan {
+            screen.lines(&plan.says)?;
+        }
         screen.lines(&format!("life {} begins ({})", retried.life, retried.state))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a retry will do, in a line.
-fn plan(job: &JobDetail, from: Option<&str>, fresh: bool) -> Result<String, Failure> {
-    let names: Vec<&str> = job.checkpoints.iter().map(|checkpoint| &*checkpoint.name).collect();
-    let kept = match from {
-        _ if fresh => 0,
-        None => names.len(),
-        Some(from) => names.iter().position(|name| *name == from).ok_or_else(|| {
-            let known = if names.is_empty() {
-                "it has none".to_owned()
-            } else {
-                format!("it has {}", listed(&names))
-            };
-            Failure::refused(format!("the job has no checkpoint `{}`: {known}", clean(from)))
-        })?,
+/// Why the server would refuse to retry a job in this state.
+fn refusal(job: &JobDetail, allow_completed: bool) -> Option<Error> {
+    let code = match job.state {
+        State::Failed | State::Cancelled => return None,
+        State::Completed if allow_completed => return None,
+        State::Running => "job_running",
+        State::Completed | State::Scheduled | State::Queued | State::Retrying => {
+            "job_not_retryable"
+        }
     };
-    let (kept, dropped) = names.split_at(kept);
-    let kept = match (names.is_empty(), kept.is_empty()) {
-        (true, _) => "from the beginning: it has no checkpoints".to_owned(),
-        (false, true) => "from the beginning".to_owned(),
-        (false, false) => format!("keeping {}", listed(kept)),
-    };
-    let dropped =
-        if dropped.is_empty() { String::new() } else { format!(", dropping {}", listed(dropped)) };
-    let id = clean(&job.id);
-    Ok(format!("{id} ({}, life {}): retry {kept}{dropped}", job.state, job.life))
+    let detail = format!("a retry would be refused: the job is {}", job.state);
+    Some(conflict(code, detail, Some(&job.id)))
+}
+
+/// Why the server would refuse to retry a job whose key another holds by now.
+///
+/// A job shows its key while it holds it. The way to the key of one that was replaced leads over
+/// the job that replaced it.
+async fn key_refusal(job: &JobDetail, client: &Halyard) -> Result<Option<Error>, Error> {
+    let (mut key, mut next) = (job.idempotency_key.clone(), job.replaced_by.clone());
+    while let (None, Some(heir)) = (&key, &next) {
+        let heir = match client.jobs().get(heir).await {
+            Ok(heir) => heir,
+            Err(error) if error.code() == Some("job_not_found") => {
+                let detail = format!(
+                    "a retry may be refused: job {heir} replaced this one, its record is gone, and \
+                     its key may not be free yet"
+                );
+                return Ok(Some(conflict("idempotency_key_taken", detail, None)));
+            }
+            Err(error) => return Err(error),
+        };
+        (key, next) = (heir.idempotency_key, heir.replaced_by);
+    }
+    let Some(key) = key else { return Ok(None) };
+    let holder = client.jobs().by_key(&job.task, &key).await?;
+    Ok(holder.filter(|holder| holder.job_id != job.id).map(|holder| {
+        let detail = format!(
+            "a retry would be refused: job {} ({}) holds the idempotency key of this job by now",
+            holder.job_id, holder.state
+        );
+        conflict("idempotency_key_taken", detail, Some(&holder.job_id))
+    }))
+}
+
+/// A refusal as the server would send it.
+fn conflict(code: &str, detail: String, job: Option<&str>) -> Error {
+    Error::Api(Box::new(ApiError {
+        status: 409,
+        code: code.to_owned(),
+        detail,
+        request_id: String::new(),
+        job_id: job.map(str::to_owned),
+        errors: Vec::new(),
+    }))
+}
+
+/// What a retry will do.
+#[derive(serde::Serialize)]
+struct Plan {
+    id: String,
+    state: State,
+    /// The life that is over.
+    life: u64,
+    /// Checkpoints that stay, in the order first written.
+    kept: Vec<String>,
+    /// Checkpoints whose work is done again.
+    dropped: Vec<String>,
+    /// All of it in a line.
+    #[serde(skip)]
+    says: String,
+}
+
+impl Plan {
+    fn of(job: &JobDetail, from: Option<&str>, fresh: bool) -> Result<Self, Failure> {
+        let names: Vec<&str> = job.checkpoints.iter().map(|checkpoint| &*checkpoint.name).collect();
+        let kept = match from {
+            _ if fresh => 0,
+            None => names.len(),
+            Some(from) => names.iter().position(|name| *name == from).ok_or_else(|| {
+                let known = if names.is_empty() {
+                    "it has none".to_owned()
+                } else {
+                    format!("it has {}", listed(&names))
+                };
+                Failure::refused(format!("the job has no checkpoint `{}`: {known}", clean(from)))
+            })?,
+        };
+        let (kept, dropped) = names.split_at(kept);
+        let keeping = match (names.is_empty(), kept.is_empty()) {
+            (true, _) => "from the beginning: it has no checkpoints".to_owned(),
+            (false, true) => "from the beginning".to_owned(),
+            (false, false) => format!("keeping {}", listed(kept)),
+        };
+        let dropping = if dropped.is_empty() {
+            String::new()
+        } else {
+            format!(", dropping {}", listed(dropped))
+        };
+        let id = clean(&job.id);
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        Ok(Self {
+            says: format!("{id} ({}, life {}): retry {keeping}{dropping}", job.state, job.life),
+            id: job.id.clone(),
+            state: job.state,
+            life: job.life,
+            kept: owned(kept),
+            dropped: owned(dropped),
+        })
+    }
 }
 
 fn listed(names: &[&str]) -> String {
@@ -136,14 +237,14 @@ mod tests {
             (&["a", "b", "c"], Some("b"), false, "retry keeping `a`, dropping `b`, `c`"),
             (&["a", "b"], Some("a"), false, "retry from the beginning, dropping `a`, `b`"),
         ] {
-            let plan = plan(&job(checkpoints), from, fresh).unwrap();
-            assert_eq!(plan, format!("job_1 (failed, life 2): {expected}"));
+            let plan = Plan::of(&job(checkpoints), from, fresh).unwrap();
+            assert_eq!(plan.says, format!("job_1 (failed, life 2): {expected}"));
         }
         for (checkpoints, expected) in [
             (&["a\n", "b"] as &[&str], "the job has no checkpoint `x`: it has `a\\n`, `b`"),
             (&[], "the job has no checkpoint `x`: it has none"),
         ] {
-            let refused = plan(&job(checkpoints), Some("x"), false).unwrap_err();
+            let refused = Plan::of(&job(checkpoints), Some("x"), false).err().unwrap();
             assert_eq!(refused.to_string(), expected);
         }
     }

@@ -1,12 +1,10 @@
 //! One job, for people: what it is, what it saved, and what became of each start.
 
 use std::io;
-use std::process::ExitCode;
-use std::time::Duration;
 
 use halyard::api::job::{Checkpoint, ErrorReport};
 use halyard::api::state::AttemptState;
-use halyard::{Halyard, JobDetail, State, Timestamp};
+use halyard::{JobDetail, State, Timestamp};
 
 use super::super::screen::{Cell, Colour, Screen, Style, Table, clean, clean_lines, counted};
 use super::super::span::rough;
@@ -16,18 +14,6 @@ use super::unreported;
 const VALUE_CHARS: usize = 2_000;
 /// Characters of a checkpoint's value in its table.
 const CELL_CHARS: usize = 60;
-
-/// Waits until the job has ended, and prints it; the exit code says how it ended.
-pub(super) async fn until_ended(
-    client: &Halyard,
-    id: &str,
-    wait: Duration,
-    screen: &Screen,
-) -> anyhow::Result<ExitCode> {
-    let job = client.jobs().wait(id, wait).await?;
-    print(&job, screen)?;
-    Ok(if job.state == State::Completed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
 
 /// Prints a job.
 pub(super) fn print(job: &JobDetail, screen: &Screen) -> io::Result<()> {
