@@ -16,7 +16,7 @@ export default defineConfig({
     },
   },
   test: {
-    include: ["tests/**/*.test.{js,ts}"],
+    include: ["{examples,tests}/**/*.test.{js,ts}"],
     pool: "forks",
     // Most of them wait for leases of other processes most of the time.
     maxWorkers: 6,

@@ -150,5 +150,8 @@ export function readUrl(text: string): URL {
   if (url.search !== "" || url.hash !== "") {
     throw wrong("has a query or a fragment");
   }
+  if (/\/v1\/*$/.test(url.pathname)) {
+    throw wrong("ends with /v1: leave /v1 out of the address");
+  }
   return url;
 }

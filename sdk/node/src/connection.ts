@@ -151,12 +151,13 @@ export class Connection {
 
   #failed(error: unknown): ConnectionError {
     const kind = error instanceof TransportError ? error.kind : "broken";
-    const message = {
-      connect: `cannot reach ${this.address}: is \`halyard serve\` running?`,
-      timeout: `no answer from ${this.address} in time`,
-      broken: `the connection to ${this.address} broke before the answer was complete`,
-    }[kind];
     const cause = error instanceof TransportError ? (error.cause ?? error) : error;
+    const why = reason(cause);
+    const message = {
+      connect: `cannot reach ${this.address}: is \`halyard serve\` running?${why}`,
+      timeout: `no answer from ${this.address} in time`,
+      broken: `the connection to ${this.address} broke before the answer was complete${why}`,
+    }[kind];
     return new ConnectionError(message, { cause });
   }
 }
@@ -222,6 +223,16 @@ export class Answer {
     const value = this.#headers[name];
     return typeof value === "string" ? value : value?.[0];
   }
+}
+
+/**
+ * What the system says about a connection, in brackets: a message is often all that is shown of an
+ * error. Where a name has several addresses, what it says about the first.
+ */
+function reason(cause: unknown): string {
+  const first = cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause;
+  const isTold = first instanceof Error && !(first instanceof TransportError);
+  return isTold && first.message !== "" ? ` (${first.message})` : "";
 }
 
 /** A path with each part escaped. */

@@ -2,6 +2,7 @@
 
 import { Halyard, HttpTransport, SettingsError } from "@halyard/node";
 import { afterAll, expect, test, vi } from "vitest";
+import { withProcesses } from "./scenarios/process.js";
 import { NO_BACKOFF, until, withServer, withWorker } from "./scenarios/work.js";
 
 // What these programs do is complained about, which is in order.
@@ -58,6 +59,48 @@ test.concurrent("hooks and handlers of any kind leave the worker alone", () =>
         const failed = await run("broken");
         expect(failed).toMatchObject({ state: "failed", error: { message: "a bad hook" } });
         expect((await run("thenable")).state).toBe("completed");
+      },
+    );
+  }));
+
+test.concurrent("a floating rejection ends the process, and the job is delivered again", () =>
+  withProcesses((start) =>
+    withServer(async (server, halyard) => {
+      const { id } = await halyard.jobs.create({ ...NEW_JOB, task: "t" });
+      const first = start(server.url, "floating");
+      expect(await first.ended()).toEqual({ code: 1, signal: null });
+      await first.complains("nobody awaits me");
+      start(server.url, "floating");
+      const ended = await halyard.jobs.wait(id, { timeout: "1m" });
+      expect(ended).toMatchObject({ state: "completed", result: "again", starts: 2 });
+    }),
+  ));
+
+test.concurrent("hostile values, thrown or returned, leave the jobs beside them alone", () =>
+  withServer(async (_, halyard) => {
+    const no = () => {
+      throw new Error("no");
+    };
+    const hostile = () => new Proxy({}, { get: no, getPrototypeOf: no, ownKeys: no });
+    const throws = () => {
+      throw new Proxy({}, { getPrototypeOf: no });
+    };
+    await withWorker(
+      halyard,
+      (worker) => {
+        worker.task("throws", throws).task("rejects", async () => Promise.reject(hostile()));
+        worker.task("returns", hostile).task("good", () => "good");
+      },
+      async (work) => {
+        const names = ["throws", "rejects", "returns", "good"];
+        const jobs = names.map((task) => ({ ...NEW_JOB, task, maxAttempts: 2 }));
+        const created = await halyard.jobs.createBatch(jobs);
+        const ended = await Promise.all(created.map(({ job }) => work.ended(job?.id as string)));
+        expect(ended.map((job) => job.state)).toEqual(["failed", "failed", "failed", "completed"]);
+        const words = "the handler threw something that cannot be shown";
+        for (const job of ended.slice(0, 2)) {
+          expect(job).toMatchObject({ starts: 2, error: { message: words } });
+        }
       },
     );
   }));

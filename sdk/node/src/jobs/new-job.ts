@@ -93,6 +93,13 @@ const BACKOFF_DURATIONS: Readonly<Record<string, string>> = {
 };
 const OTHERS = ["task", "payload", "runAt", "backoff"];
 const KNOWN = [...OTHERS, ...Object.keys(PLAIN), ...Object.keys(DURATIONS)];
+const NO_SCHEDULES = "there are no schedules yet; `delay` and `runAt` put off one job";
+/** What to say about options that other libraries have. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["attempts", "the option is called `maxAttempts`"],
+  ["repeat", NO_SCHEDULES],
+  ["cron", NO_SCHEDULES],
+]);
 
 /**
  * @internal The create that `job` is.
@@ -191,9 +198,10 @@ function unknownOption(name: string, known: readonly string[]): InvalidValueErro
   const plain = (text: string) => text.toLowerCase().replace(/_|ms$/g, "");
   const own = name.slice(name.indexOf(".") + 1);
   const meant = known.find((other) => plain(other) === plain(own));
+  const advice = ELSEWHERE.get(name) ?? "there is no such option";
   return new InvalidValueError(
     "the job",
     name,
-    meant === undefined ? "there is no such option" : `the option is called \`${meant}\``,
+    meant === undefined ? advice : `the option is called \`${meant}\``,
   );
 }

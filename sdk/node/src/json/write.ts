@@ -9,8 +9,11 @@
 import { randomUUID } from "node:crypto";
 import { InvalidValueError } from "../errors.js";
 
-/** Deeper than this is taken for a circle; the server takes 64 levels. */
+/** Deeper than this may be a circle; the server takes 64 levels. */
 const DEPTH_MAX = 1_000;
+const TOO_DEEP = "it is nested too deep";
+/** Characters that are shown of the path to what is nested too deep. */
+const DEEP_PATH_CHARS = 100;
 
 /**
  * A BigInt stands for a moment as a text with this mark, which no text of a program has: it is made
@@ -46,7 +49,8 @@ export function writeJson(what: string, value: unknown, bigint: boolean): string
   const found: Found = { bigint: false };
   const fault = faultOf(value, 0, found);
   if (fault !== undefined) {
-    throw new InvalidValueError(what, fault.path, fault.message);
+    const { path, message } = fault.message === TOO_DEEP ? deepFault(value, fault) : fault;
+    throw new InvalidValueError(what, path, message);
   }
   if (!found.bigint) {
     return JSON.stringify(value);
@@ -84,7 +88,7 @@ function faultOf(value: unknown, depth: number, found: Found): Fault | undefined
 
 function faultOfObject(value: object, depth: number, found: Found): Fault | undefined {
   if (depth > DEPTH_MAX) {
-    return here("it goes in a circle, or is nested too deep");
+    return here(TOO_DEEP);
   }
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) {
@@ -99,20 +103,38 @@ function faultOfObject(value: object, depth: number, found: Found): Fault | unde
   if (typeof toJSON === "function") {
     return faultOfSelfMade(value, toJSON, depth, found);
   }
-  if (isOpaque(value)) {
-    return here(`JSON has no ${value.constructor?.name ?? "such value"}`);
+  if (value instanceof Number || value instanceof String || value instanceof Boolean) {
+    return faultOf(value.valueOf(), depth + 1, found);
   }
+  if (isOpaque(value) || value instanceof Error) {
+    return here(`JSON has no ${className(value)}`);
+  }
+  let isEmpty = true;
   for (const name in value) {
     if (!Object.hasOwn(value, name)) {
       continue;
     }
+    isEmpty = false;
     const member = (value as Record<string, unknown>)[name];
     const fault = member === undefined ? undefined : faultOf(member, depth + 1, found);
     if (fault !== undefined) {
       return inside(memberStep(name), fault);
     }
   }
-  return undefined;
+  // A Response, a URLSearchParams, a private class: `{}` is not what they are.
+  return isEmpty && !isPlain(value) ? here(`JSON has no ${className(value)}`) : undefined;
+}
+
+/** Whether it was written as `{…}`, in whatever realm, or made without a prototype. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** What to call an object that is no plain one. */
+function className(value: object): string {
+  const { name } = (value.constructor ?? {}) as { name?: unknown };
+  return typeof name === "string" && name !== "" && name !== "Object" ? name : "such value";
 }
 
 /** An object that says itself what it is in JSON. */
@@ -127,7 +149,7 @@ function faultOfSelfMade(
     return Number.isNaN(value.getTime()) ? here("the date is invalid") : undefined;
   }
   if (isOpaque(value)) {
-    return here(`JSON has no ${value.constructor.name}`);
+    return here(`JSON has no ${className(value)}`);
   }
   return faultOf(toJSON.call(value, ""), depth + 1, found);
 }
@@ -147,6 +169,35 @@ function isOpaque(value: object): boolean {
     value instanceof Promise ||
     value instanceof RegExp
   );
+}
+
+/** What is wrong with a value that is nested too deep: most often it goes in a circle. */
+function deepFault(value: unknown, fault: Fault): Fault {
+  const path = circleOf(value, new Set(), 0);
+  return path === undefined
+    ? { path: `${fault.path.slice(0, DEEP_PATH_CHARS)}…`, message: fault.message }
+    : { path, message: "it refers to itself" };
+}
+
+/** The path to the first member that is an object in which it is. */
+function circleOf(value: unknown, above: Set<object>, depth: number): string | undefined {
+  if (typeof value !== "object" || value === null || depth > DEPTH_MAX) {
+    return undefined;
+  }
+  if (above.has(value)) {
+    return "";
+  }
+  above.add(value);
+  const { toJSON } = value as { toJSON?: unknown };
+  const own: unknown = typeof toJSON === "function" ? toJSON.call(value, "") : value;
+  for (const [name, member] of Object.entries(own ?? {})) {
+    const rest = circleOf(member, above, depth + 1);
+    if (rest !== undefined) {
+      return join(Array.isArray(own) ? `[${name}]` : memberStep(name), rest);
+    }
+  }
+  above.delete(value);
+  return undefined;
 }
 
 function findBigint(value: unknown): string {

@@ -3,10 +3,10 @@
 import { JobAbortedError } from "../errors.js";
 import { OutcomeUnknownError } from "../failure.js";
 import type { Job } from "../job.js";
-import { chain, member } from "../worker/retryable.js";
+import { chain, isA, member } from "../worker/retryable.js";
 
 /** Errors of a request that was sent and whose answer was lost, as Node.js and undici name them. */
-const LOST = new Set([
+const LOST = new Set<unknown>([
   "ECONNRESET",
   "ECONNABORTED",
   "EPIPE",
@@ -23,7 +23,7 @@ const LOST = new Set([
   "UND_ERR_CLOSED",
 ]);
 /** Aborted by a signal, for instance of `AbortSignal.timeout`. */
-const ABORTED = new Set(["AbortError", "TimeoutError"]);
+const ABORTED = new Set<unknown>(["AbortError", "TimeoutError"]);
 
 /**
  * Whether the effect may have happened although the work failed: then the record stays.
@@ -37,13 +37,13 @@ export function isUnknown(error: unknown, job: Job | undefined): boolean {
   }
   const links = [...chain(error)];
   if (links.some((link) => member(link, "syscall") === "connect")) {
-    return links.some((link) => link instanceof OutcomeUnknownError);
+    return links.some((link) => isA(link, OutcomeUnknownError));
   }
   return links.some(
     (link) =>
-      link instanceof OutcomeUnknownError ||
-      link instanceof JobAbortedError ||
-      LOST.has(String(member(link, "code"))) ||
-      ABORTED.has(String(member(link, "name"))),
+      isA(link, OutcomeUnknownError) ||
+      isA(link, JobAbortedError) ||
+      LOST.has(member(link, "code")) ||
+      ABORTED.has(member(link, "name")),
   );
 }

@@ -69,6 +69,7 @@ export class Board {
   readonly #reports = new Reports();
   readonly #held = new Set<Held>();
   #running = 0;
+  #givenBack = 0;
   #starts = 0;
   #shutdown: Shutdown | undefined;
   /** When something about what is held may be due: never later than that, perhaps earlier. */
@@ -89,6 +90,16 @@ export class Board {
   /** Whether the worker has ended. */
   get isDone(): boolean {
     return this.#shutdown?.isDone ?? false;
+  }
+
+  /** Handlers that run. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Jobs that the server has taken back since the worker was stopped. */
+  get givenBack(): number {
+    return this.#givenBack;
   }
 
   get isStopping(): boolean {
@@ -173,10 +184,12 @@ export class Board {
 
   /** The reports under way were answered. */
   reported(now: number, results: readonly Result[]): void {
-    this.#reports.answered(now, results, (held, ok) => {
+    this.#reports.answered(now, results, (held, ok, outcome) => {
       this.#forget(held);
       if (!ok) {
-        this.#desk.lost(held, "lease_lost");
+        this.#tellLost(held, "lease_lost");
+      } else if (outcome === "released" && this.#shutdown !== undefined) {
+        this.#givenBack += 1;
       }
     });
     this.#growQuiet(now);
@@ -281,9 +294,17 @@ export class Board {
     }
     this.#heldWake = Math.min(this.#heldWake, held.wakeAt());
     if (reason === "lease_lost" || reason === "timed_out") {
-      this.#desk.lost(held, reason);
+      this.#tellLost(held, reason);
     }
     this.#desk.abort(held, reason);
+  }
+
+  /** Tells the program that a start is lost: once, though a report may be refused later. */
+  #tellLost(held: Held, reason: AbortReason): void {
+    if (!held.toldLost) {
+      held.toldLost = true;
+      this.#desk.lost(held, reason);
+    }
   }
 
   /** The handler of a start has ended, or is not waited for any more. */

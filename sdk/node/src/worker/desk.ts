@@ -89,6 +89,21 @@ export class AtWork implements Desk {
     this.#askPoll();
   }
 
+  /** Handlers that run. */
+  get running(): number {
+    return this.#board.running;
+  }
+
+  /** Jobs that the server has taken back since the worker was stopped. */
+  get givenBack(): number {
+    return this.#board.givenBack;
+  }
+
+  /** How long it waits for its handlers when it is stopped. */
+  get shutdownTimeoutMs(): number {
+    return this.#plan.pace.shutdownTimeoutMs;
+  }
+
   get isStopping(): boolean {
     return this.#board.isStopping;
   }
@@ -209,23 +224,25 @@ export class AtWork implements Desk {
     });
     held.job = job;
     let returned: unknown;
+    let later: Promise<unknown> | undefined;
     try {
       if (registered === undefined) {
         throw new HalyardError(`this worker has no task \`${source.task}\``);
       }
       returned = withTraceparent(source.traceparent, () => run(registered, job));
+      // A promise stays itself; what only looks like one is made one.
+      later = isThenable(returned) ? Promise.resolve(returned) : undefined;
     } catch (error) {
       this.#failed(held, error);
       return;
     }
-    if (isThenable(returned)) {
-      // A promise stays itself; what only looks like one is made one.
-      Promise.resolve(returned).then(
+    if (later === undefined) {
+      this.#completed(held, returned);
+    } else {
+      later.then(
         (value) => this.#completed(held, value),
         (error) => this.#failed(held, error),
       );
-    } else {
-      this.#completed(held, returned);
     }
   }
 

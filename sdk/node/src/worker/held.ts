@@ -38,6 +38,8 @@ export class Held {
   isRunning = true;
   /** Why the handler was told to stop. */
   aborted: AbortReason | undefined;
+  /** Whether the program was told that it is lost. */
+  toldLost = false;
   /** When the patience with an aborted handler ends. */
   dropAt = Number.POSITIVE_INFINITY;
   /** Whether the token is known to be dead, so that nothing can be reported any more. */

@@ -60,5 +60,9 @@ export class Hooks {
 }
 
 function complain(error: unknown): void {
-  console.error("halyard: a hook of the worker failed:", error);
+  try {
+    console.error("halyard: a hook of the worker failed:", error);
+  } catch {
+    console.error("halyard: a hook of the worker failed with something that cannot be shown");
+  }
 }

@@ -38,6 +38,9 @@ interface Pending {
   reduced: boolean;
 }
 
+/** Takes in how the report of a start was taken. */
+type Take = (held: Held, ok: boolean, outcome: Report["outcome"]) => void;
+
 /** What a failed request leads to. */
 export interface Refused {
   /** Starts whose report cannot be brought into any form that is taken. */
@@ -85,12 +88,13 @@ export class Reports {
    * Takes in the results, which are in the order of the request, whatever they say: they are final.
    * What got no result goes again.
    */
-  answered(now: number, results: readonly Result[], take: (held: Held, ok: boolean) => void): void {
+  answered(now: number, results: readonly Result[], take: Take): void {
     this.#streak.answered();
     const reported = this.#underWay;
     this.#underWay = [];
     for (let n = 0; n < reported.length && n < results.length; n += 1) {
-      take((reported[n] as Pending).held, results[n]?.status === "ok");
+      const { held, report } = reported[n] as Pending;
+      take(held, results[n]?.status === "ok", report.outcome);
     }
     if (reported.length > results.length) {
       this.#waiting = [...reported.slice(results.length), ...this.#waiting];

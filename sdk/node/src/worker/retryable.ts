@@ -36,9 +36,8 @@ export function* chain(error: unknown): Generator<unknown, void, undefined> {
     }
     yield link;
     waiting.push(member(link, "cause"));
-    if (link instanceof AggregateError) {
-      waiting.push(...link.errors.slice(0, CHAIN_LINKS_MAX));
-    }
+    const errors = isA(link, AggregateError) ? member(link, "errors") : undefined;
+    waiting.push(...members(errors));
   }
 }
 
@@ -53,6 +52,24 @@ export function askedRetryAfter(error: unknown, now: number): number | undefined
     }
   }
   return undefined;
+}
+
+/** The first elements of what may be a list. */
+function members(value: unknown): unknown[] {
+  try {
+    return Array.isArray(value) ? value.slice(0, CHAIN_LINKS_MAX) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Whether it is of a class; what cannot be asked, such as a revoked Proxy, is of none. */
+export function isA<T>(value: unknown, kind: abstract new (...of: never[]) => T): value is T {
+  try {
+    return value instanceof kind;
+  } catch {
+    return false;
+  }
 }
 
 /** A member of whatever it is; `undefined` where there is none, or reading it throws. */

@@ -9,8 +9,10 @@ import {
   SnoozeError,
 } from "../failure.js";
 import { writeJson } from "../json/write.js";
-import { askedRetryAfter, chain, member, type Retryable, retryable } from "./retryable.js";
+import { askedRetryAfter, chain, isA, member, type Retryable, retryable } from "./retryable.js";
 
+/** What is reported of a thrown value that answers every question with an error. */
+const UNSHOWABLE = "the handler threw something that cannot be shown";
 /** Bytes of a message and of a stack that are sent; the server keeps no more. */
 const MESSAGE_BYTES_MAX = 8 * 1024;
 const STACK_BYTES_MAX = 32 * 1024;
@@ -63,20 +65,29 @@ export function judgeResult(value: unknown, bigint: boolean): Ending {
   return { kind: "failed", error, retryable: false, retryAfterMs: undefined };
 }
 
-/** The ending that a thrown value is. */
+/** The ending that a thrown value is. Never throws, whatever that value does when it is asked. */
 export function judge(error: unknown, decide: Retryable): Ending {
+  try {
+    return judgeThrown(error, decide);
+  } catch {
+    const text = { type: "Error", message: UNSHOWABLE, stack: undefined };
+    return { kind: "failed", error: text, retryable: true, retryAfterMs: undefined };
+  }
+}
+
+function judgeThrown(error: unknown, decide: Retryable): Ending {
   const links = [...chain(error)];
   for (const link of links) {
-    if (link instanceof SnoozeError) {
+    if (isA(link, SnoozeError)) {
       return snoozed(link.delay);
     }
-    if (link instanceof AlreadyInProgressError) {
+    if (isA(link, AlreadyInProgressError)) {
       return snoozed(Math.min(link.delay, IN_PROGRESS_MAX_MS));
     }
   }
-  const has = (kind: new (...of: never[]) => Error) => links.some((link) => link instanceof kind);
+  const has = (kind: new (...of: never[]) => Error) => links.some((link) => isA(link, kind));
   const useless = has(NonRetryableError) || has(InvalidValueError);
-  const asked = links.find((link) => link instanceof RetryAfterError)?.delay;
+  const asked = links.find((link) => isA(link, RetryAfterError))?.delay;
   const wished = asked !== undefined || has(OutcomeUnknownError);
   return {
     kind: "failed",
@@ -139,7 +150,7 @@ function messageOf(error: unknown): string {
       ? `the handler threw ${JSON.stringify(error)}`
       : String(error);
   } catch {
-    return "the handler threw something that cannot be shown";
+    return UNSHOWABLE;
   }
 }
 

@@ -52,7 +52,10 @@ export interface WorkerOptions {
    * place, whatever it does. 5 s when left out, and never more than 1 s when the worker ends.
    */
   abortGrace?: Duration | undefined;
-  /** Whether SIGTERM and SIGINT stop the worker; they do when left out. */
+  /**
+   * Whether SIGTERM and SIGINT stop the worker, which says so on the standard error while jobs run;
+   * they do when left out.
+   */
   handleSignals?: boolean | undefined;
   /**
    * A name for people, up to 128 characters of `A-Z a-z 0-9 . _ : / -`; host and process when left
@@ -160,8 +163,9 @@ export class Worker {
 
   /**
    * Calls `hook` when something happens: `error` when the worker's own calls begin to fail (without
-   * such a hook a warning is printed), `lost` when a lease or a deadline has passed under a handler
-   * or a report came too late, `idle` when there has been nothing to do for a quarter of a second.
+   * such a hook a warning is printed); `lost`, once for each start, when a lease or a deadline has
+   * passed under a handler or a report came too late; `idle` when there has been nothing to do for
+   * a quarter of a second.
    */
   on<Name extends HookName>(name: Name, hook: Hook<Name>): this {
     this.#hooks.add(name, hook);
@@ -220,7 +224,7 @@ export class Worker {
     const atWork = new AtWork(this.#connection, this.#plan);
     this.#atWork = atWork;
     if (this.#handleSignals) {
-      follow(this);
+      follow(this, atWork);
     }
     void atWork.ended.then(() => {
       unfollow(this);

@@ -342,5 +342,5 @@ scenario("no_json", async () => {
     expect(error).toMatchObject({ what: "payload", path });
   }
   const circular = halyard.jobs.create({ task: "t", payload: circle });
-  expect((await rejection(circular, InvalidValueError)).path).toMatch(/^self\.self/);
+  expect((await rejection(circular, InvalidValueError)).path).toBe("self");
 });

@@ -123,7 +123,19 @@ function oddErrors(): [unknown, string][] {
   });
   const self: Record<string, unknown> = {};
   self.self = self;
+  const no = () => {
+    throw new Error("no");
+  };
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  const hostile = new Proxy({}, { get: no, getPrototypeOf: no });
   return [
+    [new Proxy({}, { getPrototypeOf: no }), "cannot be shown"],
+    [hostile, "cannot be shown"],
+    [revoked.proxy, "cannot be shown"],
+    [new Error("outer", { cause: hostile }), "outer"],
+    [Object.defineProperty(new AggregateError([]), "errors", { get: no }), ""],
+    [Object.defineProperty(new Error("named"), "name", { get: no }), "named"],
     [new Error("\0nul\0"), "nul"],
     [new Error("\u001b[31mred\u001b[0m"), "red"],
     [new Error("lone \ud800 half"), "half"],
@@ -163,6 +175,7 @@ scenario("odd_errors", () =>
           const job = await work.ended(id);
           expect(job.state, `${payload}`).toBe("failed");
           const error = job.error;
+          expect(error?.kind, `${payload}`).toBe("error");
           expect(error?.message, `${payload}`).toContain(part);
           expect(error?.message, `${payload}`).not.toContain("\0");
           expect(Buffer.byteLength(error?.message ?? "")).toBeLessThanOrEqual(9 * 1024);

@@ -11,20 +11,29 @@ const PROGRAM = fileURLToPath(new URL("./worker-process.js", import.meta.url));
 export class Process {
   /** What it has said so far. */
   readonly said: string[] = [];
+  /** The lines of its standard error so far. */
+  readonly complained: string[] = [];
   readonly #child: ChildProcess;
 
   /** Starts a worker in this role; `go` is the file whose appearance a handler waits for. */
   constructor(url: string, role: string, go = "") {
     this.#child = spawn(process.execPath, [PROGRAM, role, url, go], {
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "pipe"],
     });
     const lines = createInterface({ input: this.#child.stdout as NodeJS.ReadableStream });
     lines.on("line", (line) => this.said.push(line));
+    const complaints = createInterface({ input: this.#child.stderr as NodeJS.ReadableStream });
+    complaints.on("line", (line) => this.complained.push(line));
   }
 
   /** Waits until it has said this, `times` times. */
   async says(words: string, times = 1): Promise<void> {
     await until(words, () => this.said.filter((said) => said === words).length >= times);
+  }
+
+  /** Waits until this is in a line of its standard error. */
+  async complains(words: string): Promise<void> {
+    await until(words, () => this.complained.some((line) => line.includes(words)));
   }
 
   signal(signal: NodeJS.Signals): void {

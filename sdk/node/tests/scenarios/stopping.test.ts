@@ -19,6 +19,11 @@ scenario("shutdown", () =>
       process.signal("SIGTERM");
       expect(await process.ended()).toEqual({ code: 0, signal: null });
       expect(performance.now() - begin).toBeLessThan(30_000);
+      await process.complains("stopped");
+      expect(process.complained).toEqual([
+        "halyard: stopping: waiting up to 2 s for 10 jobs; the same signal again ends at once",
+        "halyard: stopped: 5 jobs given back",
+      ]);
       for (const [n, { job }] of created.entries()) {
         const found = await halyard.jobs.get(job?.id as string);
         const expected =
@@ -47,6 +52,7 @@ scenario("second_signal", () =>
         });
         process.signal("SIGTERM");
         expect(await process.ended()).toEqual({ code: 143, signal: null });
+        await process.complains("waiting up to 2 s for 1 job; the same signal");
       });
     }
   }),

@@ -74,6 +74,15 @@ const roles = {
     return "unharmed";
   },
 
+  /** Leaves a promise that rejects to itself, in its first start. */
+  async floating(job) {
+    if (job.start === 1) {
+      void Promise.reject(new Error("nobody awaits me"));
+      await forever();
+    }
+    return "again";
+  },
+
   /** Blocks its thread for as many seconds as its payload says. */
   blocker(job) {
     say("running");

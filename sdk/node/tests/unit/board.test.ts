@@ -175,6 +175,29 @@ test("a late report is told, and not sent again", () => {
   }
 });
 
+test("a start is told to be lost once", () => {
+  const course = Course.running(1, 1);
+  expect(course.pass(60 * SECOND)).toEqual(["lost job_1 lease_lost", "abort job_1 lease_lost"]);
+  course.ended(1);
+  expect(course.poll()).toContain("report job_1=released");
+  course.board.reported(course.now, [{ status: "lease_lost" }]);
+  expect(course.poll()).toEqual([]);
+});
+
+test("what an ending worker has given back is counted", () => {
+  const course = Course.running(2, 2);
+  course.board.stop(course.now);
+  expect(course.board.running).toBe(2);
+  course.ended(1);
+  course.poll();
+  course.board.reported(course.now, [OK]);
+  expect([course.board.running, course.board.givenBack]).toEqual([1, 0]);
+  course.pass(25 * SECOND);
+  course.pass(SECOND);
+  course.board.reported(course.now, [OK]);
+  expect([course.board.running, course.board.givenBack]).toEqual([0, 1]);
+});
+
 test("idle is told once", () => {
   const course = new Course(1);
   expect(course.pass(SECOND)).toEqual(["claim 1 for 20000 as wrk_1:1", "idle"]);

@@ -60,6 +60,9 @@ test("an option that does not exist is an error, and not ignored", () => {
     [{ idempotency_key: "k" }, "the option is called `idempotencyKey`"],
     [{ timeoutMs: 1 }, "the option is called `timeout`"],
     [{ data: 1 }, "there is no such option"],
+    [{ attempts: 3 }, "the option is called `maxAttempts`"],
+    [{ repeat: { every: 1 } }, "there are no schedules yet"],
+    [{ cron: "* * * * *" }, "there are no schedules yet"],
     [{ backoff: { initial_ms: 1 } }, "the option is called `initial`"],
   ] as const) {
     const job = { task: "t", ...option } as unknown as NewJob;
@@ -193,6 +196,11 @@ test("addresses", () => {
   for (const bad of ["", "127.0.0.1:7373", "localhost:7373", "ftp://h", "http://h/?a=1"]) {
     expect(() => readUrl(bad), bad).toThrow(SettingsError);
   }
+  for (const versioned of ["http://h/v1", "http://h:1/v1/", "https://h/halyard/v1"]) {
+    expect(() => readUrl(versioned)).toThrow(SettingsError);
+    expect(() => readUrl(versioned)).toThrow("leave /v1 out of the address");
+  }
+  expect(readUrl("http://h/v1/halyard").pathname).toBe("/v1/halyard");
   expect(path("a/b?c#é")).toBe("/a%2Fb%3Fc%23%C3%A9");
   for (const id of ["", ".", "..", undefined]) {
     expect(() => path(id as string)).toThrow(InvalidValueError);

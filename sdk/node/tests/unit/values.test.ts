@@ -1,5 +1,6 @@
 /** Values between JavaScript and JSON, lengths of time, ids. */
 
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Duration, milliseconds } from "../../src/duration.js";
@@ -7,6 +8,7 @@ import { InvalidValueError, SettingsError } from "../../src/errors.js";
 import { makeId } from "../../src/ids.js";
 import { readExact, readJson } from "../../src/json/read.js";
 import { writeJson } from "../../src/json/write.js";
+import { judgeResult } from "../../src/worker/verdict.js";
 
 test("what JSON carries is written as JSON.stringify does", () => {
   fc.assert(
@@ -18,6 +20,67 @@ test("what JSON carries is written as JSON.stringify does", () => {
   const odd = { at: new Date(0), none: undefined, url: new URL("http://h/"), [Symbol("s")]: 1 };
   expect(writeJson("payload", odd, false)).toBe(JSON.stringify(odd));
   expect(writeJson("payload", Object.create(null), false)).toBe("{}");
+});
+
+test("what would be written as {} is an error that names its class", () => {
+  class Private {
+    readonly #own = 1;
+    get own() {
+      return this.#own;
+    }
+  }
+  class Open {
+    own = 1;
+  }
+  for (const [value, name] of [
+    [new Error("no"), "Error"],
+    [Object.assign(new TypeError("no"), { code: 7 }), "TypeError"],
+    [new Response("body"), "Response"],
+    [new URLSearchParams("a=1"), "URLSearchParams"],
+    [new Private(), "Private"],
+    [new Map([[1, 2]]), "Map"],
+    [Buffer.from("x"), "Buffer"],
+    [[].values(), "such value"],
+  ] as const) {
+    for (const what of ["payload", "result"]) {
+      const write = () => writeJson(what, { in: [value] }, false);
+      expect(write, name).toThrow(InvalidValueError);
+      expect(write).toThrow(`${what} does not fit at \`in[0]\`: JSON has no ${name}`);
+    }
+    expect(judgeResult(value, false)).toMatchObject({
+      kind: "failed",
+      retryable: false,
+      error: { type: "InvalidResult", message: expect.stringContaining(`JSON has no ${name}`) },
+    });
+  }
+  const told = Object.assign(new Error("no"), { toJSON: () => ({ told: true }) });
+  const foreign = runInNewContext("({ empty: {}, list: [{}] })");
+  for (const good of [new Open(), {}, [], Object("x"), Object(1), Object(true), told, foreign]) {
+    expect(writeJson("payload", good, false)).toBe(JSON.stringify(good));
+  }
+});
+
+test("a circle is named where it closes", () => {
+  const self: Record<string, unknown> = {};
+  self.self = self;
+  const deep = { a: [{ b: {} as Record<string, unknown> }] };
+  (deep.a[0] as { b: object }).b = { "to a": deep.a };
+  for (const [value, path] of [
+    [self, "self"],
+    [{ shared: [{}, {}], deep }, 'deep.a[0].b["to a"]'],
+    [{ toJSON: () => ({ self }) }, "self.self"],
+  ] as const) {
+    const words = `payload does not fit at \`${path}\`: it refers to itself`;
+    expect(() => writeJson("payload", value, false)).toThrow(words);
+  }
+  let nested = {};
+  for (let level = 0; level < 2_000; level += 1) {
+    nested = { nested };
+  }
+  const write = () => writeJson("payload", nested, false);
+  expect(write).toThrow(
+    /^payload does not fit at `nested\.[a-z.]{1,100}…`: it is nested too deep$/,
+  );
 });
 
 test("integers of any size come back as they were", () => {
