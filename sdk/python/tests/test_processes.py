@@ -152,10 +152,13 @@ def test_a_loop_that_ends_under_its_worker(server: Server) -> None:
     with server.client() as client:
         give_up = threading.Event()
         for _ in range(1000):
-            if client.jobs.get(id).state == "queued":
+            job = client.jobs.get(id)
+            if job.state == "queued":
                 break
             give_up.wait(0.01)
-        assert client.jobs.get(id).attempts[0].state == "released"
+        # A claim that was under way may have got it once more before the worker had ended.
+        assert job.state == "queued"
+        assert {attempt.state for attempt in job.attempts} == {"released"}
 
 
 PROGRAM = """
