@@ -127,6 +127,12 @@ def refusal(status: int, body: str) -> ApiError:
     return _problem.read(status, "req_1", body.encode())
 
 
+def test_a_refused_key_is_told_how_to_mend_it() -> None:
+    error = refusal(401, '{"code":"unauthenticated","detail":"this server needs a key"}')
+    mend = "give the server's key as `api_key` or HALYARD_API_KEY"
+    assert str(error) == f"this server needs a key; {mend} (401 unauthenticated)"
+
+
 @pytest.mark.parametrize("status", [400, 413])
 def test_refused_batches(status: int) -> None:
     faults = """{"code":"invalid_field","detail":"2 faults","errors":[

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -193,6 +194,38 @@ def test_a_program_that_forgets_to_stop_ends_and_gives_back(server: Server) -> N
     with server.client() as client:
         job = client.jobs.get(id)
         assert (job.state, job.attempts[0].state) == ("queued", "released")
+
+
+WORKER = """
+import sys, time
+from halyard import Halyard
+
+worker = Halyard(sys.argv[1]).worker(queues=["q"], shutdown_timeout=0.5)
+
+@worker.task("t")
+def handler(job):
+    print(job.id, flush=True)
+    time.sleep(3600)
+
+worker.run()
+"""
+
+
+def test_a_worker_says_why_it_does_not_end_yet(server: Server) -> None:
+    with server.client() as client:
+        client.jobs.create(task="t", queue="q")
+    with subprocess.Popen(
+        [sys.executable, "-c", WORKER, server.url],
+        env={**os.environ, "PYTHONPATH": str(TOP / "src")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as worker:
+        assert worker.stdout is not None
+        worker.stdout.readline()
+        worker.send_signal(signal.SIGTERM)
+        said = worker.communicate(timeout=60)[1]
+    assert "halyard: stopping: waiting up to 0.5 s for 1 job; a second signal ends at once" in said
 
 
 def test_traces(server: Server) -> None:

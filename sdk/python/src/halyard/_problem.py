@@ -20,6 +20,12 @@ from .errors import (
 #: Characters of a body without a problem document that are shown in the error.
 _EXCERPT_CHARS = 200
 
+#: What to do about codes that a caller meets for want of a setting.
+_ADVICE = {
+    "unauthenticated": "give the server's key as `api_key` or HALYARD_API_KEY",
+    "forbidden": "the key's role does not allow it",
+}
+
 
 def read(status: int, request_id: str, body: bytes) -> ApiError:
     """The error that an answer with this status and body stands for."""
@@ -37,10 +43,12 @@ def of_document(status: int, request_id: str, document: Any, body: bytes = b"") 
     changed = members.get("changed")
     errors = members.get("errors")
     checkpoint = members.get("checkpoint")
+    code = _text(members, "code")
+    detail = _text(members, "detail") or _text(members, "title") or _excerpt(status, body)
     problem = Problem(
         status=status,
-        code=_text(members, "code"),
-        detail=_text(members, "detail") or _text(members, "title") or _excerpt(status, body),
+        code=code,
+        detail=f"{detail}; {_ADVICE[code]}" if code in _ADVICE else detail,
         request_id=_text(members, "request_id") or request_id,
         job_id=job_id if isinstance(job_id, str) else None,
         changed=[str(one) for one in changed] if isinstance(changed, list) else None,

@@ -12,6 +12,7 @@ import atexit
 import logging
 import queue
 import random
+import sys
 import threading
 import time
 import weakref
@@ -103,8 +104,19 @@ class Desk:
 
     def stop_soon(self) -> None:
         """Like `stop`, for a signal handler, which may interrupt whoever holds the lock."""
-        thread = threading.Thread(target=self.stop, name="halyard-stop", daemon=True)
+        thread = threading.Thread(target=self._stop_aloud, name="halyard-stop", daemon=True)
         thread.start()
+
+    def _stop_aloud(self) -> None:
+        """Stops, and tells who pressed Ctrl-C why the program does not end yet."""
+        count = len(self._running)
+        if count > 0:
+            jobs = "1 job" if count == 1 else f"{count} jobs"
+            patience = f"{self._board.pace.shutdown_timeout:g} s"
+            again = "a second signal ends at once, and leaves them to their leases' end"
+            line = f"halyard: stopping: waiting up to {patience} for {jobs}; {again}"
+            print(line, file=sys.stderr, flush=True)
+        self.stop()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Waits for the end."""
