@@ -97,10 +97,16 @@ function judgeThrown(error: unknown, decide: Retryable): Ending {
   };
 }
 
-/** A rule of the program's that fails itself is none. */
+/** A rule of the program's that fails itself is none, nor is one that answers with a promise. */
 function decides(decide: Retryable, error: unknown): boolean {
   try {
-    return Boolean(decide(error));
+    const said: unknown = decide(error);
+    if (said instanceof Promise) {
+      // It may reject, and nobody else listens.
+      said.catch(() => {});
+      return retryable(error);
+    }
+    return Boolean(said);
   } catch {
     return retryable(error);
   }

@@ -8,7 +8,7 @@ import { InvalidValueError, SettingsError } from "../../src/errors.js";
 import { makeId } from "../../src/ids.js";
 import { readExact, readJson } from "../../src/json/read.js";
 import { writeJson } from "../../src/json/write.js";
-import { judgeResult } from "../../src/worker/verdict.js";
+import { judge, judgeResult } from "../../src/worker/verdict.js";
 
 test("what JSON carries is written as JSON.stringify does", () => {
   fc.assert(
@@ -58,6 +58,23 @@ test("what would be written as {} is an error that names its class", () => {
   for (const good of [new Open(), {}, [], Object("x"), Object(1), Object(true), told, foreign]) {
     expect(writeJson("payload", good, false)).toBe(JSON.stringify(good));
   }
+});
+
+test("a rule that fails, or answers with a promise, is none", async () => {
+  const no = () => {
+    throw new Error("no");
+  };
+  for (const rule of [no, async () => no()]) {
+    for (const [status, again] of [
+      [404, false],
+      [503, true],
+    ] as const) {
+      const ending = judge({ status }, rule as unknown as () => boolean);
+      expect(ending).toMatchObject({ kind: "failed", retryable: again });
+    }
+  }
+  // A rejection that nobody hears would fail the run.
+  await new Promise((resolve) => setImmediate(resolve));
 });
 
 test("a circle is named where it closes", () => {
