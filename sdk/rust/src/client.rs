@@ -180,7 +180,8 @@ impl HalyardBuilder {
         self
     }
 
-    /// How long one request may take, beside what it waits on purpose; 30 s when not set.
+    /// How long one request may take, beside what it waits on purpose; 30 s when not set. One that
+    /// got no answer by then is sent a second time, unless `retry_for` is zero.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout.min(TIME_MAX);
         self

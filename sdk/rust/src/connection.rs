@@ -177,13 +177,22 @@ impl Connection {
                 Err(_) => None,
             };
             let pause = retry::pause(repeats + 1, asked, rand::random());
-            if Instant::now() + pause > give_up {
+            // The wait for an answer that did not come may have used up all the time for repeats.
+            let is_silence = matches!(&sent, Err(Error::Connection(error)) if error.is_silence());
+            let once_more = is_silence && repeats == 0 && self.repeats_silence(request);
+            if Instant::now() + pause > give_up && !once_more {
                 return sent.map(|answer| Answer { repeats, ..answer });
             }
             tracing::debug!(call = %request.call(), ?pause, "sending again");
             tokio::time::sleep(pause).await;
             repeats += 1;
         }
+    }
+
+    /// Whether a request that got no answer in its time is sent a second time: one that does not
+    /// wait for something by itself, unless the caller wants no repeats.
+    fn repeats_silence(&self, request: &Request) -> bool {
+        request.wait.is_zero() && !self.settings.retry_for.is_zero()
     }
 
     /// Sends a request once. Every complete answer is `Ok`, whatever its status.

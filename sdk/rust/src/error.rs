@@ -106,6 +106,11 @@ impl ConnectionError {
         Self { message, cause: Some(Arc::new(error)) }
     }
 
+    /// Whether the answer did not come in its time.
+    pub(crate) fn is_silence(&self) -> bool {
+        self.cause.as_ref().is_some_and(|error| error.is_timeout() && !error.is_connect())
+    }
+
     pub(crate) fn ended(message: &str) -> Self {
         Self { message: message.to_owned(), cause: None }
     }
