@@ -141,14 +141,15 @@ impl Engine {
         else {
             return Ok(self.nothing());
         };
-        let repeat = claim.repeat;
+        let repeated = claim.mark.filter(|_| claim.repeat);
+        let deliveries = Arc::clone(&self.deliveries);
         let task = tokio::spawn(async move {
             let claims = store.claim(claim).await?;
-            if repeat {
-                delivery.take_over();
+            if let Some(mark) = repeated {
+                deliveries.take_over(mark);
             }
             drop(turn);
-            let leased = Leased::new(store, &claims, (!repeat).then_some(delivery));
+            let leased = Leased::new(store, &claims, delivery);
             Ok((claims, leased))
         });
         match task.await {

@@ -49,7 +49,8 @@ pub struct Deliveries {
 
 #[derive(Debug, Default)]
 struct Marks {
-    /// Of each claim under way whether a repeat has answered with its leases.
+    /// Of each first sending under way whether a repeat has answered with its leases. A client that
+    /// has few names for its claims may have several of one mark.
     under_way: HashMap<ClaimMark, Vec<Arc<AtomicBool>>>,
     /// When the newest repeat of a mark was read.
     repeated: HashMap<ClaimMark, Instant>,
@@ -57,7 +58,7 @@ struct Marks {
     repeats_max: usize,
 }
 
-/// One of them. Whoever has it may still give its leases back.
+/// One of them: that of a first sending, which may still give its leases back.
 #[derive(Debug)]
 pub struct Delivery {
     all: Arc<Deliveries>,
@@ -86,13 +87,13 @@ impl Default for Deliveries {
 impl Deliveries {
     /// Waits for the turn of a claim that was read at `read`. `None` for a first sending whose
     /// repeat was read before it, and for any sending whose repeat came while it waited: nobody
-    /// waits for its answer.
+    /// waits for its answer. A repeat has no delivery of its own.
     pub async fn begin(
         self: &Arc<Self>,
         mark: Option<ClaimMark>,
         repeat: bool,
         read: Instant,
-    ) -> Option<(Delivery, Turn)> {
+    ) -> Option<(Option<Delivery>, Turn)> {
         let turn = self.turn(mark, repeat).await;
         let taken_over = Arc::default();
         if let Some(mark) = mark {
@@ -102,10 +103,18 @@ impl Deliveries {
             }
             if repeat {
                 marks.repeat(mark, read, now);
+                return Some((None, turn));
             }
             marks.under_way.entry(mark).or_default().push(Arc::clone(&taken_over));
         }
-        Some((Delivery { all: Arc::clone(self), mark, taken_over }, turn))
+        Some((Some(Delivery { all: Arc::clone(self), mark, taken_over }), turn))
+    }
+
+    /// A repeat of `mark` has its leases: those of every first sending are among them.
+    pub fn take_over(&self, mark: ClaimMark) {
+        for first in self.lock().under_way.get(&mark).into_iter().flatten() {
+            first.store(true, Ordering::Relaxed);
+        }
     }
 
     async fn turn(&self, mark: Option<ClaimMark>, alone: bool) -> Turn {
@@ -142,17 +151,6 @@ impl Marks {
 }
 
 impl Delivery {
-    /// A repeat has its leases: those of every other sending are among them.
-    pub fn take_over(&self) {
-        let marks = self.all.lock();
-        let same_mark = self.mark.and_then(|mark| marks.under_way.get(&mark));
-        for other in same_mark.into_iter().flatten() {
-            if !Arc::ptr_eq(other, &self.taken_over) {
-                other.store(true, Ordering::Relaxed);
-            }
-        }
-    }
-
     /// Waits for the turn to give the leases back; `None` when a repeat has answered with them.
     pub async fn give_back(&self) -> Option<Turn> {
         let turn = self.all.turn(self.mark, false).await;
@@ -190,11 +188,13 @@ mod tests {
         let (other, turn) = all.begin(Some([8; 16]), false, Instant::now()).await.unwrap();
         drop(turn);
         let (repeat, turn) = all.begin(MARK, true, Instant::now()).await.unwrap();
-        repeat.take_over();
+        assert!(repeat.is_none(), "it has nothing to give back");
+        all.take_over([7; 16]);
         drop(turn);
+        let (first, other) = (first.unwrap(), other.unwrap());
         assert!(first.give_back().await.is_none());
         assert!(other.give_back().await.is_some());
-        drop((first, other, repeat));
+        drop((first, other));
         assert!(all.lock().under_way.is_empty());
     }
 
@@ -219,11 +219,11 @@ mod tests {
         tokio::task::yield_now().await;
         assert!(!repeat.is_finished(), "the first sending has its turn");
         drop(turn);
-        let (repeat, turn) = repeat.await.unwrap().unwrap();
-        let giving_back = tokio::spawn(async move { first.give_back().await.is_none() });
+        let (_, turn) = repeat.await.unwrap().unwrap();
+        let giving_back = tokio::spawn(async move { first.unwrap().give_back().await.is_none() });
         tokio::task::yield_now().await;
         assert!(!giving_back.is_finished(), "the repeat has its turn");
-        repeat.take_over();
+        all.take_over([7; 16]);
         drop(turn);
         assert!(giving_back.await.unwrap());
     }
