@@ -5,6 +5,7 @@
 //! temporary files that is its own, by which its processes are found.
 
 mod play;
+mod provider;
 
 use std::net::SocketAddr;
 

@@ -37,6 +37,7 @@ enum Command {
     Doctor(doctor::Args),
     Backup(backup::Args),
     Demo(demo::Args),
+    DemoProvider(demo::provider::command::Args),
     Bench(bench::Args),
     Completions(completions::Args),
     #[command(hide = true)]
@@ -56,6 +57,7 @@ pub fn run() -> ExitCode {
         Command::Serve(args) => serve::run(*args),
         Command::Bench(args) => bench::run(&args),
         Command::Demo(args) => demo::run(args),
+        Command::DemoProvider(args) => demo::provider::command::run(args),
         Command::DemoServe(args) => demo::serve(*args),
         Command::DemoWorker(args) => demo::worker::run(args),
         Command::Jobs(args) => jobs::run(args),

@@ -27,7 +27,8 @@
 //! A call goes through [`wire`] (HTTP) → [`route`] (which verb) → [`ledger`] (admission, effect,
 //! record) → one file per noun: [`charge`], [`intent`], [`customer`]. They read parameters with
 //! [`form`] and [`params`], answer with [`answer`], keep objects on a [`shelf`], and [`keys`] holds
-//! the rules above. A [`witness`] is told of every answer.
+//! the rules above. A [`witness`] is told of every answer. [`command`] runs it as a program of its
+//! own.
 //!
 //! To add an endpoint: a variant in [`route`], its parameters and its object in the noun's file,
 //! and a line in [`ledger`] if it has an effect.
@@ -43,6 +44,7 @@ mod behaviour;
 mod card;
 mod charge;
 mod clock;
+pub mod command;
 mod control;
 mod customer;
 mod form;
