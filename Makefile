@@ -25,6 +25,8 @@ BUILD := cargo build --release --locked --quiet -p halyard-server --bin halyard
 # Runs a stage beside a Redis and a PostgreSQL of its own.
 BESIDE := scripts/services run
 END_TO_END := cargo test --locked -p halyard-tests
+# Biome finds its settings from the folder it runs in.
+BIOME := env -C examples ../sdk/node/node_modules/.bin/biome ci
 SDK_PYTHON := sdk/python/scripts
 
 .PHONY: help build test check demo bench clean python-requirements
@@ -48,6 +50,7 @@ test:
 	$(SETUP) faketime
 	$(SETUP) services
 	$(SETUP) node
+	$(SETUP) billing-node
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -58,9 +61,11 @@ test:
 	$(STAGE) schemathesis scripts/schemathesis/run
 	$(STAGE) sdk-rust $(BESIDE) cargo test --locked -p halyard --all-features
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
+	$(STAGE) examples-lints $(BIOME) billing/node
 	$(STAGE) sdk-node $(BESIDE) npm --prefix sdk/node test
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) sdk-python $(SDK_PYTHON)/test
+	$(STAGE) billing-node $(BESIDE) npm --prefix examples/billing/node test
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cli $(END_TO_END) --test cli
@@ -82,6 +87,7 @@ check:
 	$(STAGE) lints-stores cargo clippy --locked -p halyard --all-features --all-targets -- -D warnings
 	$(STAGE) dependencies scripts/check-dependencies
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
+	$(STAGE) examples-lints $(BIOME) billing/node
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(END)
 
@@ -93,7 +99,7 @@ bench: build
 
 clean:
 	cargo clean
-	rm -rf .tools sdk/node/dist sdk/node/node_modules
+	rm -rf .tools sdk/node/dist sdk/node/node_modules examples/billing/node/node_modules
 
 # The compiler of requirements; used by hand only.
 UV := 0.13.9
