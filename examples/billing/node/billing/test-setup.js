@@ -28,6 +28,9 @@ const provider = spawn(HALYARD_BIN, ["demo-provider", "--listen", "127.0.0.1:0"]
   stdio: ["ignore", "pipe", "inherit"],
 });
 const [greeting] = await once(createInterface({ input: provider.stdout }), "line");
+provider.unref();
+provider.stdout.unref();
+process.on("exit", () => provider.kill("SIGKILL"));
 process.env.STRIPE_API_URL = greeting.replace("listening on ", "");
 
 afterAll(async () => {
