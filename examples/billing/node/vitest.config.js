@@ -8,6 +8,8 @@ export default defineConfig({
     include: ["billing/**/*.test.js"],
     setupFiles: ["billing/test-setup.js"],
     pool: "forks",
+    // The story waits for leases most of the time.
+    maxWorkers: 3,
     testTimeout: 120_000,
     hookTimeout: 60_000,
     // A matcher must meet the Vitest that runs the tests, so the package is loaded by it.
