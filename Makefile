@@ -55,7 +55,7 @@ test:
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(STAGE) lints-stores cargo clippy --locked -p halyard --all-features --all-targets -- -D warnings
-	$(STAGE) tests cargo test --locked --workspace --exclude halyard-house --exclude halyard-tests --exclude halyard
+	$(STAGE) tests cargo test --locked --workspace --exclude halyard-house --exclude halyard-tests --exclude halyard --exclude halyard-example-billing
 	$(STAGE) planted-bugs cargo test --locked -p halyard-store --features planted-bugs --test planted
 	$(STAGE) release $(BUILD)
 	$(STAGE) schemathesis scripts/schemathesis/run
@@ -66,6 +66,7 @@ test:
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) sdk-python $(SDK_PYTHON)/test
 	$(STAGE) billing-node $(BESIDE) npm --prefix examples/billing/node test
+	$(STAGE) billing-rust $(BESIDE) cargo test --locked -p halyard-example-billing
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cli $(END_TO_END) --test cli

@@ -23,6 +23,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     // The power-cut test drives the store in its own process: a SQLite VFS cannot be put under a
     // running binary.
     ("halyard-tests", &["halyard", "halyard-core", "halyard-json", "halyard-store"]),
+    // An example knows what its reader knows.
+    ("halyard-example-billing", &["halyard"]),
     ("halyard-house", &[]),
 ];
 
