@@ -28,6 +28,7 @@ END_TO_END := cargo test --locked -p halyard-tests
 # Biome finds its settings from the folder it runs in.
 BIOME := env -C examples ../sdk/node/node_modules/.bin/biome ci
 SDK_PYTHON := sdk/python/scripts
+BILLING_PYTHON := examples/billing/python/scripts
 
 .PHONY: help build test check demo bench clean python-requirements
 .NOTPARALLEL:
@@ -51,6 +52,7 @@ test:
 	$(SETUP) services
 	$(SETUP) node
 	$(SETUP) billing-node
+	$(SETUP) billing-python
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -64,8 +66,10 @@ test:
 	$(STAGE) examples-lints $(BIOME) billing/node
 	$(STAGE) sdk-node $(BESIDE) npm --prefix sdk/node test
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
+	$(STAGE) billing-python-lints $(BILLING_PYTHON)/check
 	$(STAGE) sdk-python $(SDK_PYTHON)/test
 	$(STAGE) billing-node $(BESIDE) npm --prefix examples/billing/node test
+	$(STAGE) billing-python $(BESIDE) $(BILLING_PYTHON)/test
 	$(STAGE) billing-rust $(BESIDE) cargo test --locked -p halyard-example-billing
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
@@ -81,7 +85,7 @@ check:
 	$(BEGIN)
 	$(SETUP) deny
 	$(SETUP) node
-	$(SETUP) sdk-python
+	$(SETUP) billing-python
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -90,6 +94,7 @@ check:
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
 	$(STAGE) examples-lints $(BIOME) billing/node
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
+	$(STAGE) billing-python-lints $(BILLING_PYTHON)/check
 	$(END)
 
 demo: build
@@ -109,7 +114,7 @@ UV := 0.13.9
 python-requirements:
 	$(SETUP) python
 	@.tools/py/bin/pip install --quiet uv==$(UV)
-	@for folder in scripts sdk/python; do \
+	@for folder in scripts sdk/python examples/billing/python; do \
 	    (cd $$folder && $(CURDIR)/.tools/py/bin/uv pip compile --quiet --universal \
 	        --python-version 3.11 --generate-hashes --no-header python-requirements.in \
 	        --output-file python-requirements.txt && \
