@@ -5,7 +5,9 @@
 #   make test     format, lints, the house's rules, every test, end to end: what a change must pass
 #   make check    what needs no running program: format, lints, rules, dependencies and licences
 #   make demo     the guide's story, played on an empty directory        (ARGS="--keep" and others)
-#   make bench    the speed of this machine, and of Halyard on it        (ARGS="…")
+#   make bench    the speed of this machine and of Halyard on it, then Halyard beside its peers
+#   make bench-server    the first of the two alone                      (ARGS="--quick" and others)
+#   make bench-peers     the second alone, with what it needs            (ARGS="…")
 #   make clean    all that was built here
 #
 # A stage is one line: $(STAGE) name command. It can be run by itself as it stands.
@@ -30,7 +32,7 @@ BIOME := env -C examples ../sdk/node/node_modules/.bin/biome ci
 SDK_PYTHON := sdk/python/scripts
 BILLING_PYTHON := examples/billing/python/scripts
 
-.PHONY: help build test check demo bench clean python-requirements
+.PHONY: help build test check demo bench bench-server bench-peers clean python-requirements
 .NOTPARALLEL:
 
 help:
@@ -71,6 +73,7 @@ test:
 	$(STAGE) billing-node $(BESIDE) npm --prefix examples/billing/node test
 	$(STAGE) billing-python $(BESIDE) $(BILLING_PYTHON)/test
 	$(STAGE) billing-rust $(BESIDE) cargo test --locked -p halyard-example-billing
+	$(STAGE) bench-peers-lints bench/peers/check
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cli $(END_TO_END) --test cli
@@ -95,13 +98,22 @@ check:
 	$(STAGE) examples-lints $(BIOME) billing/node
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) billing-python-lints $(BILLING_PYTHON)/check
+	$(STAGE) bench-peers-lints bench/peers/check
 	$(END)
 
 demo: build
 	@$(BINARY) demo $(ARGS)
 
-bench: build
+bench:
+	@$(MAKE) --no-print-directory bench-server
+	@$(MAKE) --no-print-directory bench-peers ARGS=
+
+bench-server: build
 	@$(BINARY) bench $(ARGS)
+
+bench-peers: build
+	$(SETUP) peers
+	@HALYARD_BIN=$(BINARY) bench/peers/run $(ARGS)
 
 clean:
 	cargo clean
@@ -114,7 +126,7 @@ UV := 0.13.9
 python-requirements:
 	$(SETUP) python
 	@.tools/py/bin/pip install --quiet uv==$(UV)
-	@for folder in scripts sdk/python examples/billing/python; do \
+	@for folder in scripts sdk/python bench/peers examples/billing/python; do \
 	    (cd $$folder && $(CURDIR)/.tools/py/bin/uv pip compile --quiet --universal \
 	        --python-version 3.11 --generate-hashes --no-header python-requirements.in \
 	        --output-file python-requirements.txt && \
