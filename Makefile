@@ -55,6 +55,7 @@ test:
 	$(SETUP) node
 	$(SETUP) billing-node
 	$(SETUP) billing-python
+	$(SETUP) lesson
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -65,7 +66,7 @@ test:
 	$(STAGE) schemathesis scripts/schemathesis/run
 	$(STAGE) sdk-rust $(BESIDE) cargo test --locked -p halyard --all-features
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
-	$(STAGE) examples-lints $(BIOME) billing/node
+	$(STAGE) examples-lints $(BIOME) billing/node lesson/node
 	$(STAGE) sdk-node $(BESIDE) npm --prefix sdk/node test
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) billing-python-lints $(BILLING_PYTHON)/check
@@ -74,6 +75,7 @@ test:
 	$(STAGE) billing-python $(BESIDE) $(BILLING_PYTHON)/test
 	$(STAGE) billing-rust $(BESIDE) cargo test --locked -p halyard-example-billing
 	$(STAGE) bench-peers-lints bench/peers/check
+	$(STAGE) lesson examples/lesson/test
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cli $(END_TO_END) --test cli
@@ -95,7 +97,7 @@ check:
 	$(STAGE) lints-stores cargo clippy --locked -p halyard --all-features --all-targets -- -D warnings
 	$(STAGE) dependencies scripts/check-dependencies
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
-	$(STAGE) examples-lints $(BIOME) billing/node
+	$(STAGE) examples-lints $(BIOME) billing/node lesson/node
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) billing-python-lints $(BILLING_PYTHON)/check
 	$(STAGE) bench-peers-lints bench/peers/check
@@ -117,7 +119,7 @@ bench-peers: build
 
 clean:
 	cargo clean
-	rm -rf .tools sdk/node/dist sdk/node/node_modules examples/billing/node/node_modules
+	rm -rf .tools sdk/node/dist sdk/node/node_modules examples/*/node/node_modules
 
 # The compiler of requirements; used by hand only.
 UV := 0.13.9

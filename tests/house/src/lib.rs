@@ -15,6 +15,7 @@
 //! - [`origins`]: nothing of the machine that wrote a file, no registry but the default ones.
 //! - [`stages`]: no end-to-end test that `make test` forgets.
 //! - [`links`]: relative links of Markdown files lead somewhere.
+//! - [`snippets`]: code on a page is cut from a file that the page links to.
 //!
 //! [`tree`] reads the repository, [`rust_text`] tells code, comments and strings apart.
 //!
@@ -35,6 +36,7 @@ pub mod names;
 pub mod origins;
 pub mod rust_text;
 pub mod sizes;
+pub mod snippets;
 pub mod sql;
 pub mod stages;
 pub mod tree;

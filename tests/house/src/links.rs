@@ -15,6 +15,17 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     tree.with_extension("md").flat_map(|file| check_file(file, tree)).collect()
 }
 
+/// The paths that a page links to, from the top of the repository, whether they exist or not.
+pub(crate) fn linked(page: &File) -> Vec<String> {
+    let lines = prose(&page.text).into_iter();
+    let targets = lines.flat_map(|(line, _)| targets(&line)).filter(|target| !is_elsewhere(target));
+    let paths = targets.filter_map(|target| {
+        let path = target.split_once('#').map_or(target.as_str(), |(path, _)| path);
+        resolve(&page.path, path)
+    });
+    paths.collect()
+}
+
 fn check_file(file: &File, tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (line, number) in prose(&file.text) {

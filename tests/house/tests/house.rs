@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use halyard_house::tree::{Tree, top};
 use halyard_house::{
     Broken, Finding, arrows, deaf_and_blind, front_pages, imports, links, marks, names, origins,
-    sizes, sql, stages, verdict,
+    sizes, snippets, sql, stages, verdict,
 };
 
 fn check(rule: &str, finds: fn(&Tree) -> Vec<Finding>) -> Result<(), Broken> {
@@ -79,4 +79,9 @@ fn every_end_to_end_test_has_a_stage() -> Result<(), Broken> {
 #[test]
 fn links_in_markdown_resolve() -> Result<(), Broken> {
     check("links", links::check)
+}
+
+#[test]
+fn code_on_pages_is_cut_from_programs() -> Result<(), Broken> {
+    check("code on pages", snippets::check)
 }

@@ -29,23 +29,6 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_the_guides_show_is_run() {
-    for (page, program) in [("testing", "testing.rs"), ("processed-store", "processed_store.rs")] {
-        let shown = blocks(&read(&format!("../../docs/{page}.md")), "rust");
-        assert!(shown.len() >= 4, "{page} shows too little");
-        let program = read(&format!("tests/guides/{program}"));
-        // A block may leave a level of indentation out, but no line.
-        let flat = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
-        let program = flat(&program);
-        for block in shown {
-            for part in block.split("// …\n").map(|part| flat(part.trim())) {
-                assert!(program.contains(&part), "{page}.md shows what no test runs:\n{part}");
-            }
-        }
-    }
-}
-
-#[test]
 fn the_printed_table_is_the_real_one() {
     let page = read("../../docs/processed-store.md");
     let sql = read("src/processed/migrate.sql");
