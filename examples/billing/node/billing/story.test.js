@@ -175,6 +175,7 @@ test("whatever happens to the worker, everything happens once", async () => {
 
   for (const n of [0, 1, 2, 3]) await expectPaid(subs[n], ended[n], "lost");
   for (const n of [4, 5, 6, 7]) await expectPaid(subs[n], ended[n], "completed");
+  expect(ended[2].result).toEqual({ skipped: "already paid", invoice: expect.any(Number) });
   await expectPaid(subs[8], ended[8], "failed");
   const { retryReason, retryDelay } = ended[8].attempts.at(-1);
   expect(retryReason).toBe("retry_after");
