@@ -31,6 +31,7 @@ END_TO_END := cargo test --locked -p halyard-tests
 BIOME := env -C examples ../sdk/node/node_modules/.bin/biome ci
 SDK_PYTHON := sdk/python/scripts
 BILLING_PYTHON := examples/billing/python/scripts
+FRAMEWORKS := examples/frameworks/scripts
 
 .PHONY: help build test check demo bench bench-server bench-peers clean python-requirements
 .NOTPARALLEL:
@@ -56,6 +57,7 @@ test:
 	$(SETUP) billing-node
 	$(SETUP) billing-python
 	$(SETUP) lesson
+	$(SETUP) frameworks
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -66,16 +68,18 @@ test:
 	$(STAGE) schemathesis scripts/schemathesis/run
 	$(STAGE) sdk-rust $(BESIDE) cargo test --locked -p halyard --all-features
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
-	$(STAGE) examples-lints $(BIOME) billing/node lesson/node
+	$(STAGE) examples-lints $(BIOME) billing/node lesson/node frameworks
 	$(STAGE) sdk-node $(BESIDE) npm --prefix sdk/node test
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) billing-python-lints $(BILLING_PYTHON)/check
+	$(STAGE) frameworks-lints $(FRAMEWORKS)/check
 	$(STAGE) sdk-python $(SDK_PYTHON)/test
 	$(STAGE) billing-node $(BESIDE) npm --prefix examples/billing/node test
 	$(STAGE) billing-python $(BESIDE) $(BILLING_PYTHON)/test
 	$(STAGE) billing-rust $(BESIDE) cargo test --locked -p halyard-example-billing
 	$(STAGE) bench-peers-lints bench/peers/check
 	$(STAGE) lesson examples/lesson/test
+	$(STAGE) frameworks $(FRAMEWORKS)/test
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cli $(END_TO_END) --test cli
@@ -97,9 +101,10 @@ check:
 	$(STAGE) lints-stores cargo clippy --locked -p halyard --all-features --all-targets -- -D warnings
 	$(STAGE) dependencies scripts/check-dependencies
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
-	$(STAGE) examples-lints $(BIOME) billing/node lesson/node
+	$(STAGE) examples-lints $(BIOME) billing/node lesson/node frameworks
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) billing-python-lints $(BILLING_PYTHON)/check
+	$(STAGE) frameworks-lints $(FRAMEWORKS)/check
 	$(STAGE) bench-peers-lints bench/peers/check
 	$(END)
 
@@ -120,6 +125,7 @@ bench-peers: build
 clean:
 	cargo clean
 	rm -rf .tools sdk/node/dist sdk/node/node_modules examples/*/node/node_modules
+	rm -rf examples/frameworks/node_modules examples/frameworks/next/.next
 
 # The compiler of requirements; used by hand only.
 UV := 0.13.9
@@ -128,7 +134,8 @@ UV := 0.13.9
 python-requirements:
 	$(SETUP) python
 	@.tools/py/bin/pip install --quiet uv==$(UV)
-	@for folder in scripts sdk/python bench/peers examples/billing/python; do \
+	@for folder in scripts sdk/python bench/peers examples/billing/python \
+	    examples/frameworks; do \
 	    (cd $$folder && $(CURDIR)/.tools/py/bin/uv pip compile --quiet --universal \
 	        --python-version 3.11 --generate-hashes --no-header python-requirements.in \
 	        --output-file python-requirements.txt && \

@@ -24,6 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     // running binary.
     ("halyard-tests", &["halyard", "halyard-core", "halyard-json", "halyard-store"]),
     // An example knows what its reader knows.
+    ("halyard-example-axum", &["halyard"]),
     ("halyard-example-billing", &["halyard"]),
     ("halyard-house", &[]),
 ];

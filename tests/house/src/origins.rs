@@ -20,8 +20,6 @@ const REGISTRY_SETTINGS: &[&str] = &[
 ];
 const CARGO_SOURCE: &str = "source = \"registry+https://github.com/rust-lang/crates.io-index\"";
 const NPM_RESOLVED: &str = "\"resolved\": \"https://registry.npmjs.org/";
-/// A package of this repository, from another folder of it.
-const NPM_OWN: &str = "\"resolved\": \"../";
 
 const MEND_PATH: &str = "use a path relative to the file, or one that the program finds out";
 const MEND_REGISTRY: &str = "leave the registry to the settings of the machine that builds";
@@ -62,9 +60,10 @@ fn has_absolute(line: &str, path: &str) -> bool {
 
 fn is_other_source(line: &str) -> bool {
     let cargo = line.starts_with("source = ") && line != CARGO_SOURCE;
+    // Without a scheme it is a folder of this repository.
     let npm = line.starts_with("\"resolved\": ")
         && !line.starts_with(NPM_RESOLVED)
-        && !line.starts_with(NPM_OWN);
+        && line.contains("://");
     cargo || npm
 }
 
@@ -90,7 +89,9 @@ mod tests {
         check_rule(check, &[("Cargo.lock", "source = \"git+https://x\"")], &["Cargo.lock:1"]);
         let npm = "\"resolved\": \"https://mirror.example/x.tgz\"";
         check_rule(check, &[("web/package-lock.json", npm)], &["web/package-lock.json:1"]);
-        let own = "\"resolved\": \"../../../sdk/node\"";
-        check_rule(check, &[("web/package-lock.json", own)], &[]);
+        for own in ["../../../sdk/node", "file:../../sdk/node", "next"] {
+            let own = format!("\"resolved\": \"{own}\"");
+            check_rule(check, &[("web/package-lock.json", &own)], &[]);
+        }
     }
 }

@@ -1,0 +1,25 @@
+/** The client of the whole program, and what its errors are over HTTP. */
+
+import { ConnectionError, Halyard, IdempotencyConflictError } from "@halyard/node";
+
+// `next dev` loads this module anew after a change; the client outlives that. A request does not
+// wait as long as a script would: after 2 s without an answer, its caller is told to come again.
+globalThis.halyard ??= new Halyard({ retryFor: "2s" });
+
+export const halyard = globalThis.halyard;
+
+/** The answer to a call that failed; an error that is not Halyard's goes on. */
+export function refusal(error) {
+  if (error instanceof IdempotencyConflictError) {
+    const { existingJobId: id, changed } = error;
+    return Response.json({ error: "charged with other values", id, changed }, { status: 409 });
+  }
+  if (error instanceof ConnectionError || error.status === 503) {
+    const headers = { "Retry-After": "5" };
+    return Response.json({ error: "come again in a moment" }, { status: 503, headers });
+  }
+  if (error.code === "job_not_found") {
+    return Response.json({ error: "no such charge" }, { status: 404 });
+  }
+  throw error;
+}
