@@ -56,10 +56,10 @@ def unreachable(error: HalyardConnectionError) -> tuple[dict[str, Any], int, dic
 
 
 @app.errorhandler(ApiError)
-def refused(error: ApiError) -> tuple[dict[str, Any], int]:
+def refused(error: ApiError) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Halyard said no."""
     if error.code == "job_not_found":
-        return {"error": "no such charge"}, 404
+        return {"error": "no such charge"}, 404, {}
     if error.status == 503:
-        return {"error": "come again in a moment"}, 503
+        return {"error": "come again in a moment"}, 503, {"Retry-After": "5"}
     raise error

@@ -12,6 +12,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,10 @@ class Running:
         """Waits until somebody answers at the port."""
         self._until(lambda: is_open(port), "listens")
 
+    def until_it_has_closed(self, path: str) -> None:
+        """Waits until none of its open files begins with this path."""
+        self._until(lambda: not any(file.startswith(path) for file in self._files()), "closes it")
+
     def stop(self) -> int:
         """Sends SIGTERM to the program alone, not to its children, and answers its exit code."""
         self._process.send_signal(signal.SIGTERM)
@@ -77,7 +82,14 @@ class Running:
             return True
         return False
 
-    def _until(self, condition: Any, what: str) -> None:
+    def _files(self) -> list[str]:
+        files = []
+        for link in Path(f"/proc/{self._process.pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                files.append(str(link.readlink()))
+        return files
+
+    def _until(self, condition: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + PATIENCE
         while not condition():
             if self._process.poll() is not None or time.monotonic() > deadline:

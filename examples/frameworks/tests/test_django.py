@@ -22,6 +22,7 @@ class Billing:
 
     def __init__(self, app: App, environment: dict[str, str]) -> None:
         self.app = app
+        self.database = environment["DATABASE"]
         self._environment = environment
 
     def post(self, **changed: object) -> Answer:
@@ -43,7 +44,7 @@ class Billing:
 
     def sql(self, statement: str) -> list[tuple[object, ...]]:
         """Asks the database behind Django's back."""
-        database = sqlite3.connect(self._environment["DATABASE"])
+        database = sqlite3.connect(self.database)
         try:
             with database:
                 return database.execute(statement).fetchall()
@@ -58,10 +59,13 @@ def billing(run: Callable[[Program], App], environment: dict[str, str]) -> Billi
 
 def test_the_worker_writes_with_the_orm(billing: Billing) -> None:
     ids = [billing.post(subscription_id=f"sub_{number}").body["id"] for number in range(20)]
-    billing.app.work()
+    worker = billing.app.work()
+    assert worker is not None
     assert {state_of(billing.app, id)["state"] for id in ids} == {"completed"}
     charges = billing.sql("select charge from billing_invoice order by id")
     assert charges == [(f"ch_{id}",) for id in ids]
+    # It has threads that wait for the next job, and no connection meanwhile.
+    worker.until_it_has_closed(billing.database)
 
 
 def test_a_row_whose_job_could_not_be_created(billing: Billing, server: Server) -> None:
