@@ -98,6 +98,15 @@ def write(what: str, value: Any) -> str:
     return "".join(parts)
 
 
+def same(left: Any, right: Any) -> bool:
+    """Whether two values that were read are the same JSON: 1 and 1.0 are, 1 and true are not."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(left[name], right[name]) for name in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
+
+
 def _is_plain(value: Any, depth: int) -> bool:
     kind = type(value)
     if kind is dict:

@@ -27,8 +27,7 @@ def write(start: Start, name: str, value: str | None) -> dict[str, Any]:
             "start": start.start,
             "created_at": now.replace("+00:00", "Z"),
         }
-    # JSON compares 1 and 1.0 as equal, and so does Python; but true is no 1 in JSON.
-    if first.value == read and isinstance(first.value, bool) == isinstance(read, bool):
+    if _json.same(first.value, read):
         return first.to_dict()
     raise CheckpointConflictError(
         Problem(

@@ -11,8 +11,9 @@ with the same job and to look at the world:
         close_month(job.next_attempt())
         assert job.checkpoints == ["invoices", "ledger"]
 
-`fake_async_job` makes the same for coroutine handlers. `start_server()` runs the real server on a
-directory and a port of its own.
+`fake_async_job` makes the same for coroutine handlers. `TestHalyard` and `AsyncTestHalyard` are
+clients whose jobs stay in memory: `drain` runs what is due, and moves their clock.
+`start_server()` runs the real server on a directory and a port of its own.
 
 `prove_idempotent` runs a handler in every way in which a job can be run more than once, and finds
 the effect that doubles; `crash_point` is where a fake can be killed in such a proof.
@@ -24,15 +25,18 @@ from collections.abc import Iterable
 from typing import Any
 
 from ._fake import AsyncFakeJob, FakeJob, start_of
+from ._in_memory import AsyncTestHalyard, TestHalyard
 from ._proof import Finding, Report, crash_point, prove_idempotent
 from ._server import Server, start_server
 
 __all__ = [
     "AsyncFakeJob",
+    "AsyncTestHalyard",
     "FakeJob",
     "Finding",
     "Report",
     "Server",
+    "TestHalyard",
     "crash_point",
     "fake_async_job",
     "fake_job",

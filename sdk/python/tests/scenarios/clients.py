@@ -60,11 +60,11 @@ class Clients:
             client = Halyard(url, **settings)
             self._ends.append(client.close)
             return client
-        bridge = Bridge(AsyncHalyard(url, **settings), self._running_loop())
+        bridge = Bridge(AsyncHalyard(url, **settings), self.loop())
         self._ends.append(bridge.aclose)
         return cast(Halyard, bridge)
 
-    def _running_loop(self) -> asyncio.AbstractEventLoop:
+    def loop(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
             loop = asyncio.new_event_loop()
             thread = threading.Thread(target=loop.run_forever, daemon=True)

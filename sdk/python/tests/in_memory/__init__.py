@@ -1,0 +1,1 @@
+"""`TestHalyard` answers as the server does, where it answers at all."""
