@@ -176,6 +176,13 @@ async function script({ jobs, queues }: Halyard): Promise<unknown[]> {
   await create({ ...job("t"), payload: { a: 1, b: [1] }, id });
   await create({ ...job("t"), payload: 2, id });
   await create({ ...job("t"), id, idempotencyKey: "new" });
+  // A known id beside the key that its job was made with, and no longer holds.
+  const freed = { ...job("freed"), idempotencyKey: "freed" };
+  const { id: known } = await jobs.create(freed);
+  await jobs.forgetKey(known);
+  await create({ ...freed, id: known });
+  await create({ ...freed, id: known, payload: 5 });
+  await create({ ...freed, id: known, idempotencyKey: "other" });
   await create({ ...job("t"), delay: "1h" });
   await create({ ...job("t"), runAt: new Date(0) });
   heard.push(await said(queues.get("default"), ({ counts, paused }) => [counts, paused]));
@@ -192,7 +199,7 @@ async function script({ jobs, queues }: Halyard): Promise<unknown[]> {
 test("calls are answered as by the server", async () => {
   await using fresh = await startServer();
   const onServer = await script(new Halyard({ url: fresh.url }));
-  expect(onServer.length).toBeGreaterThanOrEqual(25);
+  expect(onServer.length).toBeGreaterThanOrEqual(28);
   expect(await script(new TestHalyard())).toEqual(onServer);
 });
 
@@ -224,6 +231,8 @@ test("keys end with their time", async () => {
   inMemory.advance(HOUR - 1);
   expect(await create()).toBe(first);
   inMemory.advance(1);
+  const key = { task: "t", idempotencyKey: "key" };
+  expect((await inMemory.jobs.create({ ...key, id: first })).id).toBe(first);
   expect(await create()).not.toBe(first);
 });
 

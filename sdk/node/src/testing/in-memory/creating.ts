@@ -29,7 +29,10 @@ export function create(jobs: JobTable, asked: Create): Created {
     if (byId === undefined) {
       return make(jobs, asked);
     }
-    if (key === null && byId.job.task === asked.task && byId.fingerprint === print) {
+    // A repeat has the same work, and no key but the one that the job was made with.
+    const { task, idempotency_key: madeWith } = byId.job;
+    const sameWork = task === asked.task && byId.fingerprint === print;
+    if (sameWork && (key === null || key === madeWith)) {
       return replay(byId.job);
     }
     throw taken();
