@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halyard import HalyardError, InvalidValueError, SettingsError
+from halyard import AsyncHalyard, Halyard, HalyardError, InvalidValueError, SettingsError
 from halyard._http import AnswerReader, ProtocolError, Request
 from halyard._settings import Settings, request
 
@@ -125,7 +125,7 @@ def test_requests() -> None:
 
 @pytest.mark.parametrize(
     "url", ["127.0.0.1:7373", "localhost:7373", "ftp://h", "http://h/?a=1", "unix:/s", "http://h:x",
-            "http://user@h"],
+            "http://user@h", "http://h/v1", "http://h/queue/v1/"],
 )  # fmt: skip
 def test_addresses_that_are_none(url: str) -> None:
     with pytest.raises(SettingsError) as error:
@@ -134,12 +134,27 @@ def test_addresses_that_are_none(url: str) -> None:
     assert "http://127.0.0.1:7373" in str(error.value)
 
 
+@pytest.mark.parametrize("url", ["", " "])
+def test_an_address_that_is_empty(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("HALYARD_URL", "http://127.0.0.1:1")
+    for client in (Halyard, AsyncHalyard):
+        with pytest.raises(SettingsError, match="is empty: leave it out for HALYARD_URL"):
+            client(url)
+    monkeypatch.setenv("HALYARD_URL", url.strip())
+    assert settings_of_nothing().address == "http://127.0.0.1:7373"
+
+
+def settings_of_nothing() -> Settings:
+    """Settings from the environment."""
+    return Settings(None, None, 30, 10, False, None)
+
+
 def test_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(HalyardError):
         settings("http://h", "a\r\nb")
     monkeypatch.setenv("HALYARD_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("HALYARD_API_KEY", "hyd_2")
-    found = Settings(None, None, 30, 10, False, None)
+    found = settings_of_nothing()
     assert (found.address, found.is_loopback) == ("http://127.0.0.1:1", True)
     assert "hyd_2" in found.fixed
     assert not settings("http://example.org").is_loopback

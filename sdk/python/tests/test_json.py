@@ -139,7 +139,57 @@ def test_depth() -> None:
     for _ in range(250):
         value = [value]
     assert _json.read(_json.write("value", value).encode()) == value
-    circle: dict[str, Any] = {}
-    circle["again"] = circle
-    with pytest.raises(InvalidValueError, match="circle"):
-        _json.write("value", circle)
+    for _ in range(250):
+        value = {"nested": value}
+    with pytest.raises(InvalidValueError, match="nested deeper than 256 levels") as error:
+        _json.write("value", value)
+    assert len(str(error.value)) < 250
+
+
+@dataclass
+class Node:
+    above: Any
+    below: Any
+
+
+def circles() -> list[tuple[Any, str]]:
+    alone: dict[str, Any] = {}
+    alone["self"] = alone
+    shared: list[int] = []
+    nested: list[Any] = [{"b": {}}]
+    nested[0]["b"]["to a"] = nested
+    node = Node(None, [])
+    node.below.append(Node(node, None))
+    return [
+        (alone, "self"),
+        ({"shared": [shared, shared], "deep": {"a": nested}}, "deep.a[0].b.to a"),
+        ([node], "[0].below[0].above"),
+    ]
+
+
+@pytest.mark.parametrize(("value", "path"), circles(), ids=[path for _, path in circles()])
+def test_a_circle_is_named_where_it_closes(value: Any, path: str) -> None:
+    with pytest.raises(InvalidValueError) as error:
+        _json.write("value", value)
+    assert (error.value.path, error.value.message) == (path, "it refers to itself")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ("[1]", "[1.0]", True),
+        ('{"a":1,"b":null}', '{"b":null,"a":1e0}', True),
+        ("[1]", "[true]", False),
+        ("0", "false", False),
+        ('{"a":null}', "{}", False),
+        ("[1]", "[1,1]", False),
+        ('"1"', "1", False),
+        ("null", "false", False),
+        ("-0", "0", True),
+    ],
+)
+def test_same(left: str, right: str, expected: bool) -> None:
+    for decimals in (False, True):
+        pair = [_json.read(text.encode(), decimals) for text in (left, right)]
+        assert _json.same(*pair) is expected
+        assert _json.same(*reversed(pair)) is expected

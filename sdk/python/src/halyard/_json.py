@@ -23,6 +23,8 @@ from .errors import InvalidValueError
 
 #: Levels of nesting in a value; the server takes fewer.
 DEPTH_MAX = 256
+#: Characters that are shown of the path to what is nested too deep.
+DEEP_PATH_CHARS = 100
 #: Digits from which `int` refuses to read a text.
 _INT_DIGITS_MAX = 4_000
 
@@ -144,10 +146,13 @@ class _Writer:
     def __init__(self, what: str, parts: list[str]) -> None:
         self.what = what
         self.parts = parts
+        #: The containers and objects that are being written, by identity.
+        self._above: set[int] = set()
 
     def write(self, value: Any, path: str, depth: int) -> None:
         if depth > DEPTH_MAX:
-            raise self.wrong(path, f"nested deeper than {DEPTH_MAX} levels, or in a circle")
+            path = f"{path[:DEEP_PATH_CHARS]}…"
+            raise self.wrong(path, f"it is nested deeper than {DEPTH_MAX} levels")
         if value is None or value is True or value is False:
             self.parts.append("null" if value is None else "true" if value else "false")
         elif isinstance(value, str):
@@ -156,7 +161,15 @@ class _Writer:
             self.parts.append(_digits(value))
         elif isinstance(value, (float, Decimal)):
             self.number(value, path)
-        elif isinstance(value, Mapping):
+        else:
+            if id(value) in self._above:
+                raise self.wrong(path, "it refers to itself")
+            self._above.add(id(value))
+            self.parts_of(value, path, depth)
+            self._above.discard(id(value))
+
+    def parts_of(self, value: Any, path: str, depth: int) -> None:
+        if isinstance(value, Mapping):
             self.members(value, path, depth)
         elif isinstance(value, Sequence) and not isinstance(value, _BYTES):
             self.items(value, path, depth)

@@ -37,7 +37,8 @@ class Settings:
         decimals: bool,
         ssl_context: ssl.SSLContext | None,
     ) -> None:
-        text = url or os.environ.get("HALYARD_URL") or DEFAULT_URL
+        # A variable that is empty is one that is not set; an argument that is empty is a mistake.
+        text = (os.environ.get("HALYARD_URL") or DEFAULT_URL) if url is None else url
         key = api_key or os.environ.get("HALYARD_API_KEY") or None
         #: The address as it was given.
         self.address = text.rstrip("/")
@@ -59,6 +60,8 @@ class Settings:
         def wrong(why: str) -> SettingsError:
             return SettingsError(f"the server's address `{text}` {why}; one is {DEFAULT_URL}")
 
+        if not text.strip():
+            raise wrong("is empty: leave it out for HALYARD_URL")
         try:
             parts = urlsplit(text)
             port = parts.port
@@ -68,6 +71,8 @@ class Settings:
             raise wrong("does not begin with http:// or https://")
         if parts.query or parts.fragment:
             raise wrong("has a query or a fragment")
+        if parts.path.rstrip("/").endswith("/v1"):
+            raise wrong("ends with /v1: leave /v1 out of the address")
         if parts.username is not None:
             raise wrong("has a user in it: a key goes into HALYARD_API_KEY")
         self.is_secure = parts.scheme == "https"

@@ -174,6 +174,8 @@ def test_a_failed_heartbeat_is_repeated_until_the_lease_has_lapsed() -> None:
     # The server was away, and gave the lease a fresh length: the job need not wait for its end.
     course.ended(1, DONE)
     assert "report job_1=released" in course.poll()
+    course.reported("lease_lost")
+    assert course.poll() == [], "a start is lost once"
 
 
 def test_a_lost_lease_throws_the_result_away() -> None:

@@ -207,7 +207,7 @@ class Board:
         for slot, result in self.reports.answered(now, results):
             held = self.held.pop(slot, None)
             if held is not None and result.get("status") != "ok":
-                self.actions.append(held.lost(AbortReason.LEASE_LOST))
+                self.actions += held.lost(AbortReason.LEASE_LOST)
         self._grow_quiet(now)
 
     def report_failed(self, now: float, trouble: Trouble, chance: float) -> None:
@@ -258,7 +258,7 @@ class Board:
             return
         self.time_due = min(self.time_due, held.wake_at())
         if reason in (AbortReason.LEASE_LOST, AbortReason.TIMED_OUT):
-            self.actions.append(held.lost(reason))
+            self.actions += held.lost(reason)
         self.actions.append(Abort(slot, reason))
 
     def _pass_time(self, now: float) -> None:

@@ -30,6 +30,7 @@ class Held:
         "_dead",
         "_drop_at",
         "_ended",
+        "_told_lost",
         "deadline",
         "expires",
         "head",
@@ -63,6 +64,8 @@ class Held:
         self._dead = False
         #: When its handler ended.
         self._ended: float | None = None
+        #: Whether the program was told that it is lost.
+        self._told_lost = False
 
     def reporting(self, now: float) -> None:
         """The handler has ended and its report is under way."""
@@ -155,9 +158,12 @@ class Held:
         outcome = f'"outcome":"failed","error":{text},"retryable":{retryable}{later}'
         return f"{self.head},{outcome}}}"
 
-    def lost(self, reason: AbortReason) -> Lost:
-        """That it is lost."""
-        return Lost(self.id, self.task, reason)
+    def lost(self, reason: AbortReason) -> list[Lost]:
+        """That it is lost, to be told once, though a report may be refused later."""
+        if self._told_lost:
+            return []
+        self._told_lost = True
+        return [Lost(self.id, self.task, reason)]
 
     def wake_at(self) -> float:
         """When something about it will be due."""
