@@ -181,7 +181,8 @@ test("whatever happens to the worker, everything happens once", async () => {
   expect(retryReason).toBe("retry_after");
   expect(retryDelay).toBeGreaterThanOrEqual(RETRY_AFTER_S * 1000);
 
-  expect(ended[9]).toMatchObject({ state: "failed", attempt: 1, error: { kind: "non_retryable" } });
+  const declined = { type: "StripeCardError", kind: "non_retryable" };
+  expect(ended[9]).toMatchObject({ state: "failed", attempt: 1, error: declined });
   expect(ended[9].error.message).toContain("insufficient funds");
   expect(await invoiceOf(subs[9])).toMatchObject({ status: "open" });
   expect(await chargesOf(subs[9])).toMatchObject([{ status: "failed" }]);

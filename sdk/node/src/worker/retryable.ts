@@ -75,7 +75,7 @@ export function isA<T>(value: unknown, kind: abstract new (...of: never[]) => T)
 /** A member of whatever it is; `undefined` where there is none, or reading it throws. */
 export function member(value: unknown, name: string): unknown {
   try {
-    return typeof value === "object" && value !== null
+    return (typeof value === "object" && value !== null) || typeof value === "function"
       ? (value as Record<string, unknown>)[name]
       : undefined;
   } catch {

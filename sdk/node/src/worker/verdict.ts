@@ -120,7 +120,9 @@ function snoozed(delayMs: number): Ending {
 function textOf(error: unknown, links: readonly unknown[]): FailureText {
   const name = member(error, "name");
   const own = member(member(error, "constructor"), "name");
-  const type = [name, own, typeof error].find((text) => typeof text === "string" && text !== "");
+  // Many classes do not name themselves, those of Stripe's client for instance.
+  const names = name === "Error" ? [own, name] : [name, own];
+  const type = [...names, typeof error].find((text) => typeof text === "string" && text !== "");
   let stack = stackOf(error);
   let last = messageOf(error);
   const message = last;

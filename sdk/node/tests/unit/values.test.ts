@@ -77,6 +77,26 @@ test("a rule that fails, or answers with a promise, is none", async () => {
   await new Promise((resolve) => setImmediate(resolve));
 });
 
+test("an error's type is its class, whether it names itself or not", () => {
+  class Declined extends Error {}
+  class Named extends Error {
+    override name = "Other";
+  }
+  const bare = Object.assign(Object.create(null), { name: "Error", message: "no" });
+  for (const [error, type] of [
+    [new Declined("no"), "Declined"],
+    [new Named("no"), "Other"],
+    [new TypeError("no"), "TypeError"],
+    [new Error("no"), "Error"],
+    [new (class extends Error {})("no"), "Error"],
+    [bare, "Error"],
+    ["no", "string"],
+  ] as const) {
+    const ending = judge(error, () => true);
+    expect(ending).toMatchObject({ error: { type } });
+  }
+});
+
 test("a circle is named where it closes", () => {
   const self: Record<string, unknown> = {};
   self.self = self;
