@@ -3,7 +3,7 @@
 
 import { Halyard } from "@halyard/node";
 import { startServer } from "@halyard/node/testing";
-import { afterAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { db } from "./db.js";
 import { provider, seedSubscription } from "./test-helpers.js";
 import { lock, run, startWorker, until } from "./test-moments.js";
@@ -151,7 +151,7 @@ async function expectClosed(halyard, { id }, period, invoices) {
 
 test("whatever happens to the worker, everything happens once", async () => {
   const server = await startServer();
-  afterAll(() => server.stop());
+  onTestFinished(() => server.stop());
   process.env.HALYARD_URL = server.url;
   const halyard = new Halyard({ url: server.url });
   const subs = [];

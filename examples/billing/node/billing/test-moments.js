@@ -9,6 +9,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import pg from "pg";
+import { afterAll } from "vitest";
 import { db } from "./db.js";
 
 const PATIENCE_MS = 60_000;
@@ -33,7 +34,7 @@ export async function run(name) {
 }
 
 const workers = new Set();
-process.on("exit", () => {
+afterAll(() => {
   for (const child of workers) child.kill("SIGKILL");
 });
 
