@@ -190,10 +190,16 @@ export class Worker {
     if (this.#atWork !== undefined && !this.#atWork.isStopping) {
       return Promise.resolve();
     }
-    this.#starting ??= this.#begin().finally(() => {
-      this.#starting = undefined;
+    if (this.#starting !== undefined) {
+      return this.#starting;
+    }
+    const starting = this.#begin().finally(() => {
+      if (this.#starting === starting) {
+        this.#starting = undefined;
+      }
     });
-    return this.#starting;
+    this.#starting = starting;
+    return starting;
   }
 
   /**
@@ -203,6 +209,8 @@ export class Worker {
    */
   async stop(): Promise<void> {
     this.#stops += 1;
+    // A start under way will fail; the next one is not to wait for it.
+    this.#starting = undefined;
     this.#atWork?.stop();
     await this.#atWork?.ended;
   }

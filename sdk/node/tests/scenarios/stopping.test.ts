@@ -115,6 +115,67 @@ scenario("start_stop", () =>
   }),
 );
 
+/** Times that a worker is stopped, in this process and in processes of its own. */
+const STOPS = 50;
+/** Worker processes beside each other. */
+const BESIDE = 5;
+
+scenario("stopped_at_once", () =>
+  withProcesses((start) =>
+    withServer(async (server, halyard) => {
+      const options = { queues: ["q"], concurrency: 1, handleSignals: false } as const;
+      const worker = halyard.worker(options).task("t", () => {});
+      for (let time = 0; time < STOPS; time += 1) {
+        await create(halyard, time % 2 === 0 ? 4 : 0);
+        const starting = worker.start();
+        if (time % 4 < 2) {
+          await starting;
+        } else {
+          starting.catch(stoppedMeanwhile);
+        }
+        await sleep(time % 10);
+        await worker.stop();
+        await noneIsLeased(halyard);
+      }
+
+      for (let first = 0; first < STOPS; first += BESIDE) {
+        await create(halyard, 4 * BESIDE);
+        const beside = Array.from({ length: BESIDE }, async (_, n) => {
+          const process = start(server.url, "brief");
+          await process.says("beginning");
+          await sleep(first + n);
+          process.signal("SIGTERM");
+          return process.ended();
+        });
+        for (const end of await Promise.all(beside)) {
+          expect(end).toSatisfy(({ code, signal }) => code === 0 || signal === "SIGTERM");
+        }
+        await noneIsLeased(halyard);
+      }
+
+      await worker.start();
+      const jobs = (4 * STOPS) / 2 + 4 * STOPS;
+      await until("all jobs have ended", async () => {
+        const { completed, failed } = (await halyard.stats.get()).counts;
+        return completed + failed === jobs;
+      });
+      await worker.stop();
+      for await (const job of halyard.jobs.list()) {
+        expect(job).toMatchObject({ state: "completed", attempt: 1, crashes: 0 });
+      }
+      expect((await halyard.stats.get()).totals.leasesLost).toBe(0);
+    }),
+  ),
+);
+
+async function create(halyard: Halyard, jobs: number): Promise<void> {
+  await halyard.jobs.createBatch(Array.from({ length: jobs }, () => ({ task: "t", queue: "q" })));
+}
+
+async function noneIsLeased(halyard: Halyard): Promise<void> {
+  expect((await halyard.stats.get()).counts).toMatchObject({ running: 0 });
+}
+
 function stoppedMeanwhile(error: unknown): void {
   expect(error).toBeInstanceOf(SettingsError);
 }

@@ -69,6 +69,14 @@ async def close_month_async(job: AsyncJob) -> str:
     return str(value)
 
 
+def do_nothing(job: Job) -> None:
+    """Ends at once."""
+
+
+async def do_nothing_async(job: AsyncJob) -> None:
+    """The same as a coroutine."""
+
+
 def sleep(job: Job) -> str:
     """Takes as many seconds as its payload says, whatever it is told."""
     say("running")
@@ -123,6 +131,8 @@ def poison(job: Job) -> str:
 
 
 HANDLERS: dict[tuple[str, bool], Callable[..., Any]] = {
+    ("brief", False): do_nothing,
+    ("brief", True): do_nothing_async,
     ("month", False): close_month,
     ("month", True): close_month_async,
     ("sleeper", False): sleep,
@@ -133,11 +143,17 @@ HANDLERS: dict[tuple[str, bool], Callable[..., Any]] = {
 }
 
 
+def begin(role: str) -> None:
+    """Tells the test that the worker is to be started, where the test waits for that."""
+    if role == "brief":
+        say("beginning")
+
+
 def main() -> None:
     """Plays the role."""
     role = sys.stdin.readline().strip() if ROLE == "none" else ROLE
     handler = HANDLERS[role, KIND != "plain"]
-    concurrency = 1 if role == "late" else 10
+    concurrency = 1 if role in ("late", "brief") else 10
     settings: dict[str, Any] = {
         "queues": ["q"],
         "concurrency": concurrency,
@@ -149,12 +165,14 @@ def main() -> None:
         async def program() -> None:
             worker = AsyncHalyard(URL, retry_for=30).worker(**settings)
             worker.task("t", handler)
+            begin(role)
             await worker.run()
 
         asyncio.run(program())
         return
     worker = Halyard(URL, retry_for=30).worker(**settings)
     worker.task("t", handler)
+    begin(role)
     worker.run()
 
 

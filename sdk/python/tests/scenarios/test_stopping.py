@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import contextlib
 import random
@@ -21,12 +22,12 @@ from halyard import (
     SettingsError,
     Worker,
 )
-from halyard._worker.plan import CLAIM_WAIT
 from halyard.testing import Server
 
 from .process import Process
-from .registry import scenario, until
-from .work import KINDS
+from .registry import PATIENCE, scenario, until
+from .roles import do_nothing, do_nothing_async
+from .work import KINDS, Work
 
 
 @scenario
@@ -127,13 +128,76 @@ def test_start_stop(server: Server, client: Halyard) -> None:
     worker.stop()
 
 
-def test_stop_right_after_start(server: Server, client: Halyard) -> None:
-    worker = worker_of(client)
-    begin = time.monotonic()
-    for _ in range(50):
-        worker.start()
-        worker.stop()
-    assert time.monotonic() - begin < CLAIM_WAIT, "no claim waits for its time to pass"
+#: Times that a worker is stopped, in this process and in processes of its own.
+STOPS = 50
+#: Worker processes beside each other.
+BESIDE = 5
+
+
+@scenario
+@pytest.mark.parametrize("kind", ["plain", "asyncio"])
+def test_stopped_at_once(server: Server, client: Halyard, kind: str) -> None:
+    asyncio.run(stopped_workers(server, client, kind))
+
+    with concurrent.futures.ThreadPoolExecutor(BESIDE) as pool:
+        for first in range(0, STOPS, BESIDE):
+            create(client, 4 * BESIDE)
+            ends = pool.map(partial(stopped_process, server, kind), range(first, first + BESIDE))
+            assert set(ends) <= {0, -signal.SIGTERM}
+            assert client.stats.get().counts.running == 0
+
+    jobs = 4 * STOPS // 2 + 4 * STOPS
+
+    def all_ended() -> bool:
+        counts = client.stats.get().counts
+        return counts.completed + counts.failed == jobs
+
+    with Work(server, {"t": lambda job: None}, kind):
+        until("all jobs have ended", all_ended)
+    for job in client.jobs.list():
+        assert (job.state, job.attempt, job.crashes) == ("completed", 1, 0)
+    assert client.stats.get().totals.leases_lost == 0
+
+
+async def stopped_workers(server: Server, client: Halyard, kind: str) -> None:
+    """Starts and stops a worker in this process."""
+    async with server.async_client() as halyard:
+        if kind == "asyncio":
+            ours = halyard.worker(queues=["q"], concurrency=1)
+            ours.task("t", do_nothing_async)
+            start, stop = ours.start, ours.stop
+        else:
+            theirs = client.worker(queues=["q"], concurrency=1)
+            theirs.task("t", do_nothing if kind == "plain" else do_nothing_async)
+            start = partial(asyncio.to_thread, theirs.start)
+            stop = partial(asyncio.to_thread, theirs.stop)
+        for number in range(STOPS):
+            create(client, 4 if number % 2 == 0 else 0)
+            async with asyncio.timeout(PATIENCE):
+                starting = asyncio.ensure_future(start())
+                if number % 4 < 2:
+                    await starting
+                await asyncio.sleep(number % 10 / 1000)
+                await stop()
+                # A start that was stopped says so.
+                with contextlib.suppress(SettingsError):
+                    await starting
+                await stop()
+            assert client.stats.get().counts.running == 0
+
+
+def create(client: Halyard, jobs: int) -> None:
+    """Creates jobs of the task `t`."""
+    client.jobs.create_batch([{"task": "t", "queue": "q"}] * jobs)
+
+
+def stopped_process(server: Server, kind: str, ms: int) -> int:
+    """The exit code of a worker process that is stopped so long after it begins."""
+    with Process(server, "brief", kind) as process:
+        process.says("beginning")
+        time.sleep(ms / 1000)
+        process.signal(signal.SIGTERM)
+        return process.ended()
 
 
 async def test_start_stop_async(server: Server) -> None:

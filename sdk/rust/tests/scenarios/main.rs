@@ -59,7 +59,7 @@ scenarios! {
     failing: failures retry_classes odd_errors;
     checkpointing: checkpoints checkpoint_rules;
     leasing: timeout cancel lease_lost blocked_handler poison restart;
-    stopping: shutdown second_signal start_stop;
+    stopping: shutdown second_signal start_stop stopped_at_once;
 }
 
 /// The file of scenarios.

@@ -1,13 +1,15 @@
 //! Scenarios of a worker's end.
 
 use std::collections::HashSet;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use halyard::{Halyard, HandlerResult, Job, NewJob, State, Worker};
+use halyard::{Halyard, HandlerResult, Job, ListJobs, NewJob, State, Worker};
 use rand::RngExt as _;
 use rustix::process::Signal;
+use tokio::task::JoinSet;
 
 use crate::process::Process;
 use crate::server::Server;
@@ -117,4 +119,80 @@ pub(crate) async fn start_stop() {
     worker.start().await.expect("started");
     runs(&halyard).await;
     worker.stop().await;
+}
+
+/// Times that a worker is stopped, in this process and in processes of its own.
+const STOPS: u64 = 50;
+/// Worker processes beside each other.
+const BESIDE: u64 = 5;
+
+pub(crate) async fn stopped_at_once() {
+    let server = Server::start();
+    let halyard = server.client();
+    let brief = halyard.worker().queues(["q"]).concurrency(1);
+    let worker = brief.task("t", async |_: Job| HandlerResult::Ok(())).build().expect("a worker");
+    for time in 0..STOPS {
+        create(&halyard, if time % 2 == 0 { 4 } else { 0 }).await;
+        let stop = async || {
+            tokio::time::sleep(Duration::from_millis(time % 10)).await;
+            worker.stop().await;
+        };
+        let round = async {
+            if time % 4 < 2 {
+                worker.start().await.expect("started");
+                stop().await;
+            } else {
+                // A start that was stopped says so.
+                let _ = tokio::join!(worker.start(), stop());
+                worker.stop().await;
+            }
+        };
+        tokio::time::timeout(crate::PATIENCE, round).await.expect("no hang");
+        none_is_leased(&halyard).await;
+    }
+
+    for first in (0..STOPS).step_by(BESIDE as usize) {
+        create(&halyard, 4 * BESIDE).await;
+        let mut processes = JoinSet::new();
+        for ms in first..first + BESIDE {
+            let mut process = Process::start(&server, "brief", Path::new(""));
+            processes.spawn(async move {
+                process.says("beginning", 1).await;
+                tokio::time::sleep(Duration::from_millis(ms)).await;
+                process.signal(Signal::TERM);
+                process.ended().await
+            });
+        }
+        for status in processes.join_all().await {
+            let in_order = status.success() || status.signal() == Some(Signal::TERM.as_raw());
+            assert!(in_order, "{status:?}");
+        }
+        none_is_leased(&halyard).await;
+    }
+
+    worker.start().await.expect("started");
+    let jobs = 4 * STOPS / 2 + 4 * STOPS;
+    crate::until("all jobs have ended", async || {
+        let counts = halyard.stats().await.expect("the counters").counts;
+        (counts.completed + counts.failed == jobs).then_some(())
+    })
+    .await;
+    worker.stop().await;
+    let mut listed = halyard.jobs().list(ListJobs::default());
+    while let Some(job) = listed.try_next().await.expect("a page") {
+        assert_eq!((job.state, job.attempt, job.crashes), (State::Completed, 1, 0), "{job:?}");
+    }
+    assert_eq!(halyard.stats().await.expect("the counters").totals.leases_lost, 0);
+}
+
+async fn create(halyard: &Halyard, jobs: u64) {
+    let jobs = (0..jobs).map(|_| NewJob::new("t").queue("q"));
+    for created in halyard.jobs().create_batch(jobs).await {
+        created.expect("created");
+    }
+}
+
+async fn none_is_leased(halyard: &Halyard) {
+    let counts = halyard.stats().await.expect("the counters").counts;
+    assert_eq!(counts.running, 0, "{counts:?}");
 }

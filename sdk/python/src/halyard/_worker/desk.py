@@ -69,6 +69,7 @@ class Desk:
         #: Until when the thread of time sleeps.
         self._sleeps_until = 0.0
         self._fault: BaseException | None = None
+        self._begun = threading.Event()
         self._ended = threading.Event()
         self._when_ended: list[Callable[[], object]] = []
         _forking.watch(self)
@@ -87,6 +88,7 @@ class Desk:
                 target=self._guard, args=(work,), name=f"halyard-{name}", daemon=True
             )
             thread.start()
+        self._begun.set()
 
     @property
     def fault(self) -> BaseException | None:
@@ -109,6 +111,8 @@ class Desk:
 
     def _stop_aloud(self) -> None:
         """Stops, and tells who pressed Ctrl-C why the program does not end yet."""
+        # Signals are listened to before that.
+        self._begun.wait()
         count = len(self._running)
         if count > 0:
             jobs = "1 job" if count == 1 else f"{count} jobs"

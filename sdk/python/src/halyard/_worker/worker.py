@@ -22,6 +22,14 @@ from .wire import Wire
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: After so many seconds the main thread looks whether a signal has come. One that comes just before
+#: it begins to wait does not wake it.
+SIGNALS_HEARD_EVERY = 0.25
+
+
+def _to_nobody(desk: Desk) -> None:
+    """Listens to no signals."""
+
 
 class AnyWorker:
     """What both workers have in common."""
@@ -113,21 +121,29 @@ class Worker(AnyWorker):
 
         Raises what `start` raises.
         """
-        desk = self._begin()
-        handle = self._plan.handle_signals
-        with signals.followed(desk.stop_soon) if handle else contextlib.nullcontext():
-            desk.wait()
+        with contextlib.ExitStack() as stack:
+
+            def listen(desk: Desk) -> None:
+                if self._plan.handle_signals:
+                    stack.enter_context(signals.followed(desk.stop_soon))
+
+            desk = self._begin(listen)
+            while not desk.wait(SIGNALS_HEARD_EVERY):
+                pass
         self._lifecycle.forget(desk)
         _raise_fault(desk)
 
-    def _begin(self) -> Desk:
+    def _begin(self, listen: Callable[[Desk], object] = _to_nobody) -> Desk:
         self._plan.check()
         begun = self._lifecycle.begin()
         if isinstance(begun, Desk):
+            listen(begun)
             return begun
         try:
             self._calls.send(Wire(self._plan).hello())
             desk = Desk(self._plan, lambda: Runs(self._plan, self._calls, None, None))
+            # Before it claims: a signal that nobody hears would leave a job to its lease's end.
+            listen(desk)
             self._lifecycle.started(begun, desk)
             return desk
         finally:
@@ -177,10 +193,14 @@ class AsyncWorker(AnyWorker):
 
         Raises what `start` raises.
         """
-        desk = await self._begin()
-        loop = asyncio.get_running_loop()
-        handle = self._plan.handle_signals
-        with signals.followed_by_loop(loop, desk.stop_soon) if handle else contextlib.nullcontext():
+        with contextlib.ExitStack() as stack:
+
+            def listen(desk: Desk) -> None:
+                if self._plan.handle_signals:
+                    loop = asyncio.get_running_loop()
+                    stack.enter_context(signals.followed_by_loop(loop, desk.stop_soon))
+
+            desk = await self._begin(listen)
             try:
                 await _end_of(desk)
             except asyncio.CancelledError:
@@ -190,15 +210,17 @@ class AsyncWorker(AnyWorker):
         self._lifecycle.forget(desk)
         _raise_fault(desk)
 
-    async def _begin(self) -> Desk:
+    async def _begin(self, listen: Callable[[Desk], object] = _to_nobody) -> Desk:
         self._plan.check()
         begun = self._lifecycle.begin()
         if isinstance(begun, Desk):
+            listen(begun)
             return begun
         try:
             await self._calls.send(Wire(self._plan).hello())
             loop = asyncio.get_running_loop()
             desk = Desk(self._plan, lambda: Runs(self._plan, None, self._calls, loop))
+            listen(desk)
             self._lifecycle.started(begun, desk)
             return desk
         finally:
