@@ -23,20 +23,19 @@ pub(super) type Created = Result<(u16, CreatedJob), Refused>;
 pub(super) fn create(jobs: &mut Jobs, create: &Received<'_>) -> Created {
     let payload = create.payload.map_or("null", |payload| payload.raw());
     let fingerprint = crate::processed::fingerprint_of(payload);
-    let Some(key) = create.idempotency_key.as_deref() else {
+    let key = create.idempotency_key.as_deref();
+    let Some(holder) = key.and_then(|key| jobs.holder(&create.task, key)) else {
         if let Some(id) = create.id.as_deref()
             && let Ok(held) = jobs.find(id)
         {
-            let same = held.job.task == create.task && held.fingerprint == fingerprint;
-            return if same { Ok(replay(&mut held.job)) } else { Err(id_taken(id)) };
-        }
-        return Ok(make(jobs, create));
-    };
-    let Some(holder) = jobs.holder(&create.task, key) else {
-        if let Some(id) = create.id.as_deref()
-            && jobs.find(id).is_ok()
-        {
-            return Err(id_taken(id));
+            // A repeat has the same work, and no key but the one that the job was made with.
+            let same_work = held.job.task == create.task && held.fingerprint == fingerprint;
+            let same_key = key.is_none() || key == held.job.idempotency_key.as_deref();
+            return if same_work && same_key {
+                Ok(replay(&mut held.job))
+            } else {
+                Err(id_taken(id))
+            };
         }
         return Ok(make(jobs, create));
     };
