@@ -4,8 +4,10 @@
 //! | file | page |
 //! |---|---|
 //! | `commands` | every command and flag: `docs/reference/cli.md` |
+//! | `api` | every call and shape: `docs/reference/api.md` |
 //! | `limits` | every limit: `docs/reference/limits.md` |
 
+mod api;
 mod commands;
 mod limits;
 
@@ -26,6 +28,8 @@ pub struct Args {
 enum Page {
     /// The command line.
     Commands,
+    /// Every call and shape of the HTTP API.
+    Api,
     /// Every limit.
     Limits,
 }
@@ -37,6 +41,7 @@ enum Page {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let text = match args.page {
         Page::Commands => commands::text(),
+        Page::Api => api::text(),
         Page::Limits => limits::text(),
     };
     std::io::stdout().write_all(text.as_bytes())?;
