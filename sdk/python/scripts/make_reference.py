@@ -25,13 +25,26 @@ PARTS = {
     "The job in a handler": ("_sync.job", "_async.job", "_signal", "_data"),
     "Errors": ("errors",),
     "What the server tells": ("records",),
+    "Testing": (
+        "testing",
+        "_fake",
+        "_in_memory",
+        "_in_memory.client",
+        "_server",
+        "_proof.prove",
+        "_proof.point",
+        "_proof.report",
+    ),
 }
 #: Modules whose `__all__` is public, and what is reached through attributes only.
-ENTRIES = ("halyard",)
+ENTRIES = ("halyard", "halyard.testing")
 REACHED = {"_sync.jobs": ("Jobs",), "_sync.queues": ("Queues", "Workers", "Tasks", "Counters")}
 #: Classes of which users make no objects.
 MADE_BY_THE_SDK = frozenset(
-    ("AsyncSignal", "Counters", "Data", "Job", "Jobs", "Queues", "Signal", "Tasks", "Workers")
+    (
+        *("AsyncSignal", "Counters", "Data", "FakeJob", "Finding", "Job", "Jobs", "Queues"),
+        *("Report", "Server", "Signal", "Tasks", "Workers"),
+    )
 )
 #: A module whose public classes are all part of the surface.
 RECORDS = "records"
@@ -141,7 +154,7 @@ def describe_class(module: Module, name: str, node: ast.ClassDef) -> str:
     shown = [base for base in shown if base in public_names() or base == "TypedDict"]
     text = f"\n### {name}\n\n{ast.get_docstring(node) or ''}\n"
     if shown:
-        text += f"\nIt is a `{'`, a `'.join(shown)}`.\n"
+        text += f"\nInherits from `{'`, `'.join(shown)}`.\n"
     twin = name.removeprefix("Async")
     if twin != name and twin in public_names():
         return text + f"\nIt has what [{twin}](#{twin.lower()}) has; its calls are awaited.\n"
