@@ -19,7 +19,8 @@ pub(super) fn text() -> String {
     let document = serde_json::to_value(openapi::document()).unwrap_or_default();
     let mut page = String::from(
         "# The HTTP API, member by member\n\n\
-         <!-- Made by `halyard reference api > docs/reference/api.md`; a test finds it stale. -->\n\n\
+         <!-- Made by `halyard reference api > docs/reference/api.md`; a test finds it stale. \
+         -->\n\n\
          Made from [openapi.json](../../openapi.json). [The HTTP API](http.md) tells what the \
          calls do, with\nexamples; here every call has its parameters, its body and its answers, \
          and every shape its members.\nAn answer of another status than 2xx is a \
