@@ -223,7 +223,9 @@ impl Story {
             assert_eq!(charge["id"].as_str(), invoice.get(0));
             assert!(invoice.get::<_, bool>(1));
         }
-        self.waited_as_it_was_asked(jobs.get(8).unwrap());
+        let looked = jobs[2].result.as_ref().unwrap().get();
+        assert!(looked.contains("already paid"), "{looked}");
+        self.waited_as_it_was_asked(&jobs[8]);
         for table in ["ledger", "statements"] {
             assert_eq!(self.number(&format!("select count(*) from {table}")).await, 9, "{table}");
         }
