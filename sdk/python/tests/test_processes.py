@@ -17,10 +17,11 @@ import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 
-from halyard import AsyncHalyard, Halyard, Job
+from halyard import AsyncHalyard, Backoff, Halyard, Job
 from halyard.testing import Server
 
-from .scenarios.registry import until
+from .scenarios.process import Process
+from .scenarios.registry import PATIENCE, until
 from .scenarios.script import Player
 
 TOP = Path(__file__).resolve().parent.parent
@@ -262,6 +263,25 @@ def test_native_code_that_holds_the_interpreter_is_told(
             job = client.jobs.wait(client.jobs.create(task="t", queue="q").id, 60)
     assert (job.state, job.starts) == ("completed", 1)
     assert "held the interpreter's lock" in caplog.text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="usleep is where Linux has it")
+def test_native_code_that_outlasts_its_lease_loses_the_job_and_nothing_else(server: Server) -> None:
+    backoff: Backoff = {"initial": 0, "max": 0}
+    with server.client() as client, Process(server, "native") as process:
+        first = client.jobs.create(task="t", queue="q", backoff=backoff).id
+        process.says("holding")
+        other = client.worker(queues=["q"])
+        other.task("t", lambda job: f"start {job.start} elsewhere")
+        with other:
+            job = client.jobs.wait(first, PATIENCE)
+        # The frozen one may be handed it once more, by the claim that it was waiting with.
+        assert job.result in ("start 2 elsewhere", "start 3 elsewhere")
+        # The one that held it has found out, and works on.
+        second = client.jobs.create(task="t", queue="q").id
+        process.says("holding", 2)
+        assert client.jobs.wait(second, PATIENCE).state == "completed"
+        assert client.jobs.get(first).result == job.result
 
 
 def test_a_server_that_speaks_nonsense_to_its_worker() -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import sys
 import time
@@ -130,6 +131,14 @@ def poison(job: Job) -> str:
     return "unharmed"
 
 
+def hold_the_interpreter(job: Job) -> str:
+    """Sleeps in C without letting other threads run, in its first start: longer than its lease."""
+    if job.start == 1:
+        say("holding")
+        ctypes.PyDLL(None).usleep(12_000_000)
+    return f"start {job.start}"
+
+
 HANDLERS: dict[tuple[str, bool], Callable[..., Any]] = {
     ("brief", False): do_nothing,
     ("brief", True): do_nothing_async,
@@ -140,6 +149,7 @@ HANDLERS: dict[tuple[str, bool], Callable[..., Any]] = {
     ("late", False): come_late,
     ("late", True): come_late_async,
     ("poison", False): poison,
+    ("native", False): hold_the_interpreter,
 }
 
 
