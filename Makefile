@@ -73,7 +73,7 @@ test:
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) billing-python-lints $(BILLING_PYTHON)/check
 	$(STAGE) frameworks-lints $(FRAMEWORKS)/check
-	$(STAGE) sdk-python $(SDK_PYTHON)/test
+	$(STAGE) sdk-python $(BESIDE) $(SDK_PYTHON)/test
 	$(STAGE) billing-node $(BESIDE) npm --prefix examples/billing/node test
 	$(STAGE) billing-python $(BESIDE) $(BILLING_PYTHON)/test
 	$(STAGE) billing-rust $(BESIDE) cargo test --locked -p halyard-example-billing

@@ -3,7 +3,8 @@
     python scripts/make_sync.py          writes the files
     python scripts/make_sync.py --check  says which are stale, and fails
 
-`port.py` and `joiner.py` are written by hand in both halves: they are where the halves differ.
+`port.py`, `joiner.py` and `processed/waiting.py` are written by hand in both halves: they are where
+the halves differ.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "halyard"
-BY_HAND = {"port.py", "joiner.py"}
+BY_HAND = {"port.py", "joiner.py", "processed/waiting.py"}
 
 #: Applied in this order.
 REPLACEMENTS = [
@@ -24,11 +25,16 @@ REPLACEMENTS = [
     (r"\bAwaits `", "Calls `"),
     (r"\bAwaitable\[T\]", "T"),
     (r"\bAwaitable, ", ""),
+    (r"\ban Async([A-Z])", r"a \1"),
     (r"\bAsync([A-Z])", r"\1"),
     (r"\b__aenter__\b", "__enter__"),
     (r"\b__aexit__\b", "__exit__"),
     (r"\baclose\b", "close"),
     (r"\ba coroutine handler gets\b", "a plain handler gets"),
+    (r"\bfor coroutine handlers\b", "for plain handlers"),
+    (r"\bAwaitable\[ValueT\]", "ValueT"),
+    (r"`redis\.asyncio`", "`redis`"),
+    (r"\basynccontextmanager\b", "contextmanager"),
 ]
 
 
@@ -45,7 +51,7 @@ def formatted(text: str) -> str:
     ruff = shutil.which("ruff", path=str(Path(sys.executable).parent)) or "ruff"
     config = str(PACKAGE.parent.parent / "pyproject.toml")
     for command in (
-        ["check", "--config", config, "--select", "I", "--fix", "--quiet", "-"],
+        ["check", "--config", config, "--select", "I,SIM117", "--fix", "--quiet", "-"],
         ["format", "--config", config, "--quiet", "-"],
     ):
         run = [ruff, command[0], *command[1:-1], "--stdin-filename", "made.py", "-"]
@@ -56,15 +62,17 @@ def formatted(text: str) -> str:
 def main() -> int:
     """Writes or checks the files."""
     stale = []
-    for source in sorted((PACKAGE / "_async").glob("*.py")):
-        if source.name in BY_HAND:
+    for source in sorted((PACKAGE / "_async").rglob("*.py")):
+        name = str(source.relative_to(PACKAGE / "_async"))
+        if name in BY_HAND:
             continue
-        target = PACKAGE / "_sync" / source.name
-        text = made(source.name, source.read_text())
+        target = PACKAGE / "_sync" / name
+        text = made(name, source.read_text())
         if "--check" not in sys.argv:
+            target.parent.mkdir(exist_ok=True)
             target.write_text(text)
         elif not target.exists() or target.read_text() != text:
-            stale.append(target.name)
+            stale.append(name)
     if stale:
         print(f"stale: {', '.join(stale)}; make them anew: python scripts/make_sync.py")
     return 1 if stale else 0

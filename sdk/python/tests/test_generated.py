@@ -23,7 +23,10 @@ FILES = [
 ]
 
 
-@pytest.mark.parametrize("script", ["make_reference.py", "make_sync.py", "make_wire.py"])
+SCRIPTS = ["make_reference.py", "make_statements.py", "make_sync.py", "make_wire.py"]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
 def test_generated_files_are_fresh(script: str) -> None:
     command = [sys.executable, str(TOP / "scripts" / script), "--check"]
     run = subprocess.run(command, capture_output=True, text=True)

@@ -9,12 +9,11 @@
 | `HalyardError` | what a call answers when it fails; `errors` has every kind |
 | `NonRetryableError` `RetryAfterError` … | what a handler says when it does not succeed |
 | `records` | what the server answers |
+| `processed` | was this outside effect done already, and with what response? |
 | `testing` | jobs without a server, and servers that end with the test |
 
 A job runs at least once. What makes that harmless: keys at the source (`idempotency_key`), keys for
-outside effects (`job.id`, `job.key_for`), checkpoints and steps.
-
-Deliberately absent: the processed store.
+outside effects (`job.id`, `job.key_for`), checkpoints and steps, the processed store.
 """
 
 from __future__ import annotations
@@ -44,12 +43,14 @@ from .errors import (
     JobAbortedError,
     JobCancelledError,
     JobTimeoutError,
+    KeyReusedError,
     LeaseLostError,
     NonRetryableError,
     OutcomeUnknownError,
     RetryAfterError,
     SettingsError,
     SnoozeError,
+    StoreError,
     UnexpectedAnswerError,
     WaitTimeoutError,
     WorkerStoppedError,
@@ -82,6 +83,7 @@ __all__ = [
     "JobRecord",
     "JobSummary",
     "JobTimeoutError",
+    "KeyReusedError",
     "LeaseLostError",
     "LostJob",
     "NewJob",
@@ -91,6 +93,7 @@ __all__ = [
     "SettingsError",
     "Signal",
     "SnoozeError",
+    "StoreError",
     "UnexpectedAnswerError",
     "WaitTimeoutError",
     "Worker",

@@ -87,6 +87,8 @@ class Start:
     ends: float
     token: str = ""
     checkpoints: Checkpoints = field(default_factory=Checkpoints)
+    #: Whether numbers with a fraction are read as decimals.
+    decimals: bool = False
 
     @property
     def created_at(self) -> datetime:

@@ -10,6 +10,7 @@
 | `InvalidValueError` | a value that JSON cannot carry, or that does not fit; nothing was sent |
 | `UnexpectedAnswerError` | the answer is none of Halyard's |
 | `SettingsError` | settings that cannot be used |
+| `StoreError` | a processed store could not be asked, or gave an answer that is none |
 
 | a `JobAbortedError` for a handler | which must stop because |
 |---|---|
@@ -21,7 +22,8 @@
 | `NonRetryableError` | fails at once |
 | `RetryAfterError` | is retried, not before the given time |
 | `OutcomeUnknownError` | is retried; the effect may have happened |
-| `AlreadyInProgressError` | is retried; somebody else is at the same work |
+| `AlreadyInProgressError` | is put off: another run is at the same work |
+| `KeyReusedError` | fails at once: a key of a processed store belongs to one piece of work |
 
 Every error is a `HalyardError`, and every one can be pickled.
 """
@@ -46,12 +48,14 @@ __all__ = [
     "JobAbortedError",
     "JobCancelledError",
     "JobTimeoutError",
+    "KeyReusedError",
     "LeaseLostError",
     "NonRetryableError",
     "OutcomeUnknownError",
     "RetryAfterError",
     "SettingsError",
     "SnoozeError",
+    "StoreError",
     "UnexpectedAnswerError",
     "WaitTimeoutError",
     "WorkerStoppedError",
@@ -282,7 +286,38 @@ class OutcomeUnknownError(HalyardError):
 
 
 class AlreadyInProgressError(HalyardError):
-    """Somebody else is at the same work: retried."""
+    """Another run is at the same work right now: the job is put off, and the attempt not counted.
+
+    A worker puts it off for `delay`, but for a minute at most, and asks again then.
+    """
+
+    def __init__(
+        self, message: str = "another run is at the same work", delay: float | timedelta = 60.0
+    ) -> None:
+        super().__init__(message)
+        #: For how many seconds the other run may go on.
+        self.delay = delay.total_seconds() if isinstance(delay, timedelta) else float(delay)
+
+
+class KeyReusedError(NonRetryableError):
+    """The key was used before for another payload; a key belongs to one piece of work.
+
+    Another attempt is useless: the job fails.
+    """
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"`{key}` was used before for another payload; a key belongs to one piece of work"
+        )
+        #: The key.
+        self.key = key
+
+
+class StoreError(HalyardError):
+    """The processed store could not be asked, or gave an answer that is none: retried."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"the processed store: {message}")
 
 
 class RetryAfterError(HalyardError):

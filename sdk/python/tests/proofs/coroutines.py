@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from halyard import AsyncJob
+from halyard.processed import idempotent
 
 from . import world
 
@@ -52,6 +53,21 @@ async def both_at_once(job: AsyncJob) -> None:
         world.send_mail(job.id)
 
     await asyncio.gather(charge(), send())
+
+
+async def recorded(job: AsyncJob) -> None:
+    """Done once, and marked by the store."""
+
+    async def charge() -> str:
+        return world.charge(job.id)
+
+    await world.async_store.once(job.id, charge, job=job)
+
+
+@idempotent(store=world.async_store)
+async def idempotent_whole(job: AsyncJob) -> None:
+    world.charge(job.id)
+    await job.checkpoint("charged")
 
 
 async def mended(job: AsyncJob) -> None:

@@ -55,9 +55,7 @@ def finally_hides_the_crash(job: Job) -> None:
 
 
 def record_before_effect(job: Job) -> None:
-    if job.id not in world.rows.processed:
-        world.charge(job.id)
-        world.rows.processed.add(job.id)
+    world.store.once(job.id, lambda: world.charge(job.id), job=job)
 
 
 def step_value_ignored(job: Job) -> None:

@@ -70,6 +70,12 @@ def test_mistake_of_a_coroutine(name: str, error: str) -> None:
     finds(prove(getattr(coroutines, name)), PROOFS[name], error)
 
 
-@pytest.mark.parametrize("handler", [coroutines.mended, coroutines.both_at_once])
+@pytest.mark.parametrize(
+    "handler",
+    [
+        *(coroutines.mended, coroutines.both_at_once),
+        *(coroutines.recorded, coroutines.idempotent_whole),
+    ],
+)
 def test_mended_coroutine(handler: Any) -> None:
     passes(prove(handler))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from halyard.processed import AsyncMemoryStore, MemoryStore
 from halyard.testing import crash_point
 
 
@@ -28,10 +29,14 @@ class Rows:
 
 
 rows = Rows()
+store = MemoryStore()
+async_store = AsyncMemoryStore()
 
 
 def reset() -> None:
     rows.__init__()  # type: ignore[misc]
+    store.clear()
+    async_store.clear()
 
 
 def shown() -> dict[str, Any]:

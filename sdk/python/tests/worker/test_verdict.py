@@ -10,6 +10,7 @@ import pytest
 
 import halyard
 from halyard import (
+    AlreadyInProgressError,
     InvalidValueError,
     NonRetryableError,
     OutcomeUnknownError,
@@ -34,7 +35,8 @@ def because(error: BaseException, cause: BaseException) -> BaseException:
         (TimeoutError(), True, None),
         (NonRetryableError("gone"), False, None),
         (OutcomeUnknownError("no answer"), True, None),
-        (halyard.AlreadyInProgressError("busy"), True, None),
+        (halyard.KeyReusedError("key"), False, None),
+        (halyard.StoreError("busy"), True, None),
         (RetryAfterError(7), True, 7),
         (because(OSError("outer"), NonRetryableError("deep")), False, None),
         (because(NonRetryableError("no"), RetryAfterError(7)), False, None),
@@ -80,6 +82,9 @@ def test_a_class_of_ones_own() -> None:
 def test_snoozes() -> None:
     error = because(RuntimeError("outer"), SnoozeError(3))
     assert judge(error, halyard.retryable) == Snoozed(3)
+    for left, delay in ((0, 1), (1.5, 1.5), (900, 60)):
+        busy = because(RuntimeError("outer"), AlreadyInProgressError("busy", left))
+        assert judge(busy, halyard.retryable) == Snoozed(delay)
 
 
 def test_texts() -> None:

@@ -8,6 +8,7 @@
 | `create` | the one way in which creates are sent, singly and in batches |
 | `calls` | sends requests, and repeats them |
 | `job` | `AsyncJob`, the job as its handler sees it |
+| `processed` | the stores of `halyard.processed` |
 | `port` `joiner` | connections, and creates that are called at once: by hand in both folders |
 
 To add a call: a method here, `make sdk-python-sync`, a scenario.

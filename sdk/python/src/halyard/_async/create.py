@@ -56,7 +56,9 @@ async def _part(
             named = None if len(chosen) == 1 else _batch.divide(error, len(chosen))
             if named is None:
                 for place in places:
-                    results[place] = copy.copy(error)
+                    own = copy.copy(error)
+                    own.__cause__ = error.__cause__
+                    results[place] = own
             elif named:
                 for number, refusal in named.items():
                     results[places[number]] = refusal

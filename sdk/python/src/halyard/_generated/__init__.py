@@ -1,5 +1,8 @@
-"""The shapes of requests and answers, as they cross the wire.
+"""What is made from something else, which a test checks is fresh.
 
-Made from `openapi.json` by `scripts/make_wire.py`; a test checks that they are fresh, and another
-that `records` has every member of them.
+| file | |
+|---|---|
+| `wire` | the shapes of requests and answers, made from `openapi.json` by `scripts/make_wire.py`; |
+| | another test checks that `records` has every member of them |
+| `statements` | what the processed store asks its databases, by `scripts/make_statements.py` |
 """

@@ -55,7 +55,9 @@ def _part(
             named = None if len(chosen) == 1 else _batch.divide(error, len(chosen))
             if named is None:
                 for place in places:
-                    results[place] = copy.copy(error)
+                    own = copy.copy(error)
+                    own.__cause__ = error.__cause__
+                    results[place] = own
             elif named:
                 for number, refusal in named.items():
                     results[places[number]] = refusal

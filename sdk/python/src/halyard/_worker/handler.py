@@ -83,13 +83,23 @@ def _is_async(function: HandlerFunction) -> bool:
     )
 
 
+def _innermost(function: HandlerFunction) -> HandlerFunction:
+    """What decorators and partials are around."""
+    while True:
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        else:
+            return function
+
+
 def _annotation(function: HandlerFunction, parameter: inspect.Parameter) -> Any:
     if parameter.annotation is parameter.empty:
         return Any
     if not isinstance(parameter.annotation, str):
         return parameter.annotation
-    while isinstance(function, functools.partial):
-        function = function.func
+    function = _innermost(function)
     if not hasattr(function, "__annotations__"):
         function = type(function).__call__
     try:

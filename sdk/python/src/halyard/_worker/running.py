@@ -66,7 +66,7 @@ class Runs:
     def start(self, desk: Desk, action: Start) -> Running:
         """Begins the handler of a job."""
         slot = action.slot
-        start = _start_of(action)
+        start = _start_of(action, self._plan.settings.decimals)
         handler = self._plan.handlers.get(start.task)
         if handler is not None and handler.is_async and self._loop is not None:
             async_signal = AsyncSignal()
@@ -154,7 +154,7 @@ class _Tell:
         self._desk.told(self._slot, reason)
 
 
-def _start_of(action: Start) -> JobStart:
+def _start_of(action: Start, decimals: bool) -> JobStart:
     job = action.job
     lease = job["lease"]
     return JobStart(
@@ -174,4 +174,5 @@ def _start_of(action: Start) -> JobStart:
         action.ends,
         lease["token"],
         Checkpoints(job.get("checkpoints")),
+        decimals,
     )

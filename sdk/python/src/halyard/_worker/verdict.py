@@ -15,6 +15,7 @@ from urllib.error import HTTPError
 
 from .. import _json, _retry
 from ..errors import (
+    AlreadyInProgressError,
     ApiError,
     InvalidValueError,
     NonRetryableError,
@@ -32,6 +33,8 @@ RESULT_BYTES_MAX = 4 * 1024 * 1024
 LINKS_MAX = 32
 #: Frames of a stack that are shown.
 FRAMES_MAX = 40
+#: For how many seconds a job is put off while another run is at the same work: it may end early.
+PROGRESS_WAIT = (1.0, 60.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,9 @@ def judge(error: BaseException, decide: Retryable) -> Ending:
     for link in links:
         if isinstance(link, SnoozeError):
             return Snoozed(link.delay)
+        if isinstance(link, AlreadyInProgressError):
+            least, most = PROGRESS_WAIT
+            return Snoozed(min(max(link.delay, least), most))
         useless = useless or isinstance(link, (NonRetryableError, InvalidValueError))
         if isinstance(link, RetryAfterError):
             asked = link.delay if asked is None else asked

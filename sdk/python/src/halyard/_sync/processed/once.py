@@ -1,0 +1,90 @@
+# Made from _async/processed/once.py by: python scripts/make_sync.py
+"""One piece of work under one key, from claim to response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from ..._processed.claims import Claim, Claimed, Completed, InProgress, Terms, Unknown, begun
+from ..._processed.ending import is_unknown
+from ..._proof.point import current
+from ...errors import NonRetryableError
+from .waiting import awaited
+
+if TYPE_CHECKING:
+    from .store import Store
+
+
+def run_once(store: Store, key: str, work: Callable[[], Any], terms: Terms) -> Any:
+    """Does the work, unless it was done. What cannot be told to the store afterwards is found by
+    the next run: as unknown, which is the truth.
+    """
+    claim = terms.claim(key)
+    owner = claim.owner
+    try:
+        claimed = _claim_in(store, claim)
+    except GeneratorExit:
+        raise
+    except BaseException:
+        # The claim may have arrived, and nobody else knows its owner.
+        with suppress(Exception):
+            store.remove(key, owner)
+        raise
+    before = begun(key, claimed)
+    if isinstance(before, Completed):
+        return terms.read(key, before.response)
+    response: str | None = None
+    try:
+        if before.unknown:
+            response = answer_for_unknown(key, terms)
+    except GeneratorExit:
+        raise
+    except BaseException:
+        with suppress(Exception):
+            store.leave(key, owner)
+        raise
+    try:
+        if response is None:
+            response = terms.write(awaited(work()))
+    except GeneratorExit:
+        # A coroutine that is closed cannot tell anybody: the record stays, until its time is over.
+        raise
+    except BaseException as error:
+        with suppress(Exception):
+            if is_unknown(error, terms.job):
+                store.leave(key, owner)
+            else:
+                store.remove(key, owner)
+        raise
+    with suppress(Exception):
+        store.complete(key, owner, response, claim.expires_ms)
+    return terms.read(key, response)
+
+
+def _claim_in(store: Store, claim: Claim) -> Claimed:
+    """Claims the key."""
+    claimed = store.claim(claim)
+    if not isinstance(claimed, InProgress):
+        return claimed
+    # A client that repeats what was not answered may have met its own claim. In a proof of
+    # idempotency, the time of a run that was killed is over.
+    course = current()
+    owners = [claim.owner] if course is None else [claim.owner, *course.killed_owners]
+    for owner in owners:
+        if store.leave(claim.key, owner):
+            return store.claim(claim)
+    return claimed
+
+
+def answer_for_unknown(key: str, terms: Terms) -> str | None:
+    """What the caller has for an outcome that is not known; None to do the work."""
+    if terms.on_unknown == "run":
+        return None
+    if not callable(terms.on_unknown):
+        raise NonRetryableError(
+            f"it is not known whether `{key}` was done: an earlier run began it and never said"
+        )
+    answer = awaited(terms.on_unknown(Unknown(key, terms.job)))
+    return None if answer is None else terms.write(answer)

@@ -1,0 +1,1 @@
+"""The processed store, on every store that there is."""
