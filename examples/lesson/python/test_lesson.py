@@ -1,4 +1,4 @@
-"""The lesson's handler has a hole, and the version beside it has none."""
+"""The lesson's handler has a hole, and the two versions beside it have none."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any
 
 import process_payment
 import process_payment_once
+import process_payment_stored
 from halyard import Job
 from halyard.testing import Report, fake_job, prove_idempotent
 from world import reset, world
@@ -14,7 +15,7 @@ PAYLOAD = {"amount": 4800, "userId": "user_1"}
 
 
 def prove(handler: Callable[[Job], Any]) -> Report:
-    """A proof of either handler."""
+    """A proof of one of the handlers."""
     return prove_idempotent(handler, id="job_1", payload=PAYLOAD, world=world, reset=reset)
 
 
@@ -39,4 +40,9 @@ def test_killed_after_the_charge_it_charges_twice() -> None:
 
 def test_with_a_key_for_the_provider_it_charges_once_in_every_way() -> None:
     report = prove(process_payment_once.process_payment)
+    assert report.ok, report
+
+
+def test_with_the_processed_store_and_the_key_too() -> None:
+    report = prove(process_payment_stored.process_payment)
     assert report.ok, report

@@ -1,7 +1,8 @@
-"""What the handlers change: a database and a payment provider, in memory."""
+"""What the handlers change: a database, a payment provider and a processed store, in memory."""
 
 from typing import Any
 
+from halyard.processed import MemoryStore
 from halyard.testing import crash_point
 
 Row = dict[str, Any]
@@ -65,12 +66,14 @@ class Provider:
 
 db = Database()
 stripe = Provider()
+store = MemoryStore()
 
 
 def reset() -> None:
     """Takes back everything."""
     db.processed_jobs.rows.clear()
     stripe.charges.made.clear()
+    store.clear()
 
 
 def world() -> Row:

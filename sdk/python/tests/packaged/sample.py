@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from dataclasses import dataclass
 from datetime import timedelta
 
 import halyard
 from halyard import AsyncJob, Halyard, HalyardError, Job, NewJob, NonRetryableError
-from halyard.testing import fake_job
+from halyard.processed import AsyncMemoryStore, MemoryStore, Store, Unknown, idempotent
+from halyard.testing import fake_async_job, fake_job
 
 
 @dataclass
@@ -30,6 +32,37 @@ def charge(job: Job, charge: Charge) -> dict[str, str]:
     return {"key": key, "names": ",".join(names)}
 
 
+def ask(work: Unknown) -> str | None:
+    """What the provider knows of a charge."""
+    return None if work.job is None else work.job.id
+
+
+def charge_once(job: Job, store: Store) -> str:
+    """A part of a handler that is done once."""
+    key = job.key_for("charge")
+    first: str = store.once(key, lambda: f"ch_{key}", job=job, on_unknown=ask)
+    return first
+
+
+@idempotent(store=MemoryStore(), expires_in=timedelta(days=90))
+def refund(job: Job) -> str:
+    """A handler that is called once for each job."""
+    return f"re_{job.id}"
+
+
+async def renew(job: AsyncJob) -> int:
+    """A coroutine handler that is called once for each job, and a part of it as well."""
+
+    async def count() -> int:
+        return 3
+
+    found: int = await AsyncMemoryStore().once(job.id, count, job=job)
+    return found
+
+
+renew_once = idempotent(renew, store=AsyncMemoryStore(), key=lambda job: f"renew:{job.id}")
+
+
 async def close(job: AsyncJob) -> int:
     """A coroutine handler."""
 
@@ -44,6 +77,12 @@ def main() -> None:
     """Creates jobs and works them."""
     fake = fake_job({"period": "2026-11"}, id="job_3Rk9Tq7Xw2")
     assert fake.next_attempt().attempt == 2
+    again: str = refund(fake)
+    assert again == refund(fake.next_attempt())
+    store = MemoryStore()
+    assert charge_once(fake, store) == charge_once(fake.next_attempt(), store)
+    assert asyncio.run(renew_once(fake_async_job())) == 3
+    assert not {"redis", "psycopg", "httpx"} & set(sys.modules)
     with Halyard(sys.argv[1], timeout=timedelta(seconds=30)) as client:
         worker = client.worker(queues=["billing"], concurrency=2)
         worker.task("charge", charge)
