@@ -1,4 +1,4 @@
-"""The same with Halyard's processed store, which looks and marks. The provider still gets the key."""
+"""The same with the processed store, which looks and marks. The provider still gets the key."""
 
 from typing import Any
 

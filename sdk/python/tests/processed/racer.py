@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 
+import psycopg
 import redis
 
 from halyard import AlreadyInProgressError
@@ -45,8 +46,8 @@ def race(store: Store, key: str, client: redis.Redis) -> None:
 def hold(store: PostgresStore, key: str) -> None:
     """Writes a row, and stays in its transaction."""
 
-    def work(transaction: object) -> None:
-        transaction.execute("insert into ledger_of_python (job) values (%s)", [key])  # type: ignore[attr-defined]
+    def work(transaction: psycopg.Connection) -> None:
+        transaction.execute("insert into ledger_of_python (job) values (%s)", [key])
         say("ready")
         threading.Event().wait()
 

@@ -170,6 +170,9 @@ def test_poison(server: Server, client: Halyard, tmp_path: Path) -> None:
 @scenario
 @pytest.mark.parametrize("kind", KINDS[:1] + KINDS[2:])
 def test_restart(server: Server, client: Halyard, kind: str) -> None:
+    # Runs that other tests have killed in proofs keep their threads.
+    threads = threading.active_count()
+
     def plain(job: Job) -> None:
         time.sleep(0.3)
 
@@ -197,4 +200,4 @@ def test_restart(server: Server, client: Halyard, kind: str) -> None:
             job = client.jobs.wait(id, PATIENCE)
             assert (job.state, job.starts) == ("completed", 1), job
         assert client.queues.get("q").counts.completed == len(ids)
-        assert threading.active_count() < 60
+        assert threading.active_count() < threads + 50
