@@ -10,9 +10,11 @@ import ast
 import functools
 import importlib
 import sys
+import types
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TOP / "src"))
 PAGE = TOP.parent.parent / "docs" / "reference" / "python.md"
 COLUMNS = 100
 
@@ -23,6 +25,19 @@ PARTS = {
     "Queues, workers, tasks, counters": ("_sync.queues",),
     "Worker": ("_worker.worker", "_worker.hooks", "_worker.verdict"),
     "The job in a handler": ("_sync.job", "_async.job", "_signal", "_data"),
+    "Processed store": (
+        "_processed.idempotent",
+        "_sync.processed.store",
+        "_async.processed.store",
+        "_sync.processed.redis",
+        "_async.processed.redis",
+        "_sync.processed.postgres",
+        "_async.processed.postgres",
+        "_sync.processed.memory",
+        "_async.processed.memory",
+        "_processed.claims",
+        "_processed.fingerprint",
+    ),
     "Errors": ("errors",),
     "What the server tells": ("records",),
     "Testing": (
@@ -37,7 +52,7 @@ PARTS = {
     ),
 }
 #: Modules whose `__all__` is public, and what is reached through attributes only.
-ENTRIES = ("halyard", "halyard.testing")
+ENTRIES = ("halyard", "halyard.processed", "halyard.testing")
 REACHED = {"_sync.jobs": ("Jobs",), "_sync.queues": ("Queues", "Workers", "Tasks", "Counters")}
 #: Classes of which users make no objects.
 MADE_BY_THE_SDK = frozenset(
@@ -249,6 +264,18 @@ def public_names() -> frozenset[str]:
     return frozenset(names - {"__version__"})
 
 
+@functools.cache
+def homes() -> dict[str, str]:
+    """The modules of public classes and functions: others may have such a name for themselves."""
+    found = {}
+    for entry in ENTRIES:
+        for name in importlib.import_module(entry).__all__:
+            value = getattr(importlib.import_module(entry), name)
+            if isinstance(value, type | types.FunctionType):
+                found[name] = value.__module__.removeprefix("halyard.")
+    return found
+
+
 def page() -> str:
     """The page. Raises RuntimeError when a public name belongs to no part of it."""
     text, left = HEAD, set(public_names())
@@ -257,7 +284,7 @@ def page() -> str:
         for module_name in modules:
             module = Module(module_name)
             for name in module.names:
-                if name in left:
+                if name in left and homes().get(name, module_name) == module_name:
                     text += describe(module, name)
                     left.discard(name)
     if left:

@@ -60,7 +60,7 @@ class AsyncPostgresStore(AsyncStore):
         call = getattr(connection_or_pool, "close", None)
         expect_kind("AsyncPostgresStore", wanted, call)
         self._given: Any = connection_or_pool
-        #: Held while something is asked on a connection that all share; None for a pool.
+        # Held while something is asked on a connection that all share; None for a pool.
         self._turn = Lock() if hasattr(connection_or_pool, "transaction") else None
         self._statements = Statements(table)
 
