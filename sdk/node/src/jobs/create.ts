@@ -100,14 +100,11 @@ async function alone(connection: Connection, item: Item): Promise<CreateResult> 
 
 /** Sends several creates as one batch. */
 async function batch(connection: Connection, items: readonly Item[]): Promise<CreateResult[]> {
-  let body = '{"jobs":[';
-  for (let n = 0; n < items.length; n += 1) {
-    body += (n === 0 ? "" : ",") + (items[n] as Item).body;
-  }
+  const bodies = items.map((item) => item.body);
   const answer = await connection.send({
     method: "POST",
     path: "/v1/jobs/batch",
-    body: `${body}]}`,
+    body: `{"jobs":[${bodies.join(",")}]}`,
     idempotencyKey: items.some((item) => item.alone) ? once() : undefined,
   });
   return readResults(answer, items, connection.bigint);
@@ -154,28 +151,38 @@ export function readResults(
 /** A result without its first words, such as `201,"job":{…}`. */
 function readPart(answer: Answer, item: Item, part: string, bigint: boolean): CreateResult {
   if (part.startsWith("20")) {
-    const text = part.slice('201,"job":'.length);
-    return unread(() => own(item, new Reader(answer, bigint, text).created()));
+    return new Unread(answer, item, part, bigint);
   }
   const reader = new Reader(answer, bigint, part.slice('422,"error":'.length));
   const status = Number(part.slice(0, 3));
   return { ok: false, error: reader.refusal({ status, error: reader.value }) };
 }
 
-/** A job that is read when somebody looks at it; then the answer need not be kept for it. */
-function unread(read: () => CreatedJob): CreateResult {
-  let waiting: (() => CreatedJob) | undefined = read;
-  let job: CreatedJob | undefined;
-  return {
-    ok: true,
-    get job() {
-      if (waiting !== undefined) {
-        job = waiting();
-        waiting = undefined;
-      }
-      return job as CreatedJob;
-    },
-  };
+/** A result whose job is read when somebody looks at it; then the answer is kept no longer. */
+class Unread {
+  readonly ok = true;
+  #answer: Answer | undefined;
+  readonly #item: Item;
+  #part: string;
+  readonly #bigint: boolean;
+  #job: CreatedJob | undefined;
+
+  constructor(answer: Answer, item: Item, part: string, bigint: boolean) {
+    this.#answer = answer;
+    this.#item = item;
+    this.#part = part;
+    this.#bigint = bigint;
+  }
+
+  get job(): CreatedJob {
+    if (this.#answer !== undefined) {
+      const text = this.#part.slice('201,"job":'.length);
+      this.#job = own(this.#item, new Reader(this.#answer, this.#bigint, text).created());
+      this.#answer = undefined;
+      this.#part = "";
+    }
+    return this.#job as CreatedJob;
+  }
 }
 
 /**

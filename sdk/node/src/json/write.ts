@@ -43,25 +43,37 @@ export function writeJson(what: string, value: unknown, bigint: boolean): string
   if (value === undefined) {
     return undefined;
   }
-  if (typeof value === "string") {
-    return JSON.stringify(value);
-  }
+  return stringify(value, checkJson(what, value, bigint));
+}
+
+/**
+ * Whether there are integers of the type BigInt in `value`, all of which JSON can carry. With
+/** A checked value as JSON text; `holdsBigint` is what the check said. */
+ *
+ * @throws {@link InvalidValueError}
+ */
+export function checkJson(what: string, value: unknown, bigint: boolean): boolean {
   const found: Found = { bigint: false };
   const fault = faultOf(value, 0, found);
   if (fault !== undefined) {
     const { path, message } = fault.message === TOO_DEEP ? deepFault(value, fault) : fault;
     throw new InvalidValueError(what, path, message);
   }
-  if (!found.bigint) {
-    return JSON.stringify(value);
-  }
-  if (!bigint) {
+  if (found.bigint && !bigint) {
     const path = findBigint(value);
     throw new InvalidValueError(
       what,
       path,
       "JSON has no BigInt; make the client with { bigint: true } to send it as an integer",
     );
+  }
+  return found.bigint;
+}
+
+/** A value that was checked as JSON text; `holdsBigint` is what the check said. */
+export function stringify(value: unknown, holdsBigint: boolean): string {
+  if (!holdsBigint) {
+    return JSON.stringify(value);
   }
   return JSON.stringify(value, (_key, inner) =>
     typeof inner === "bigint" ? MARK + inner : inner,

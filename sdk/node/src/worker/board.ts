@@ -311,6 +311,8 @@ export class Board {
   #report(now: number, held: Held, ending: Ending): void {
     const report = held.report(ending);
     held.isRunning = false;
+    // Nobody asks for it any more, and it is large beside the report.
+    held.job = undefined;
     this.#running -= 1;
     if (report === undefined) {
       this.#forget(held);

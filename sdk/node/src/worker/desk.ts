@@ -345,7 +345,7 @@ class ServerKeeper implements Keeper {
       callOff = job.onAbort(reject);
     });
     try {
-      this.#read(await Promise.race([this.#send(call, job), aborted]));
+      this.#read(job, await Promise.race([this.#send(call, job), aborted]));
     } finally {
       callOff();
     }
@@ -375,12 +375,12 @@ class ServerKeeper implements Keeper {
     }
   }
 
-  #read(answer: Answer): void {
+  #read(job: Job, answer: Answer): void {
     if (!answer.isSuccess) {
       const error = answer.error();
       if (error.code === "lease_lost") {
         this.#tell("lease_lost");
-        throw this.#held.job?.abortedBy ?? new LeaseLostError();
+        throw job.abortedBy ?? new LeaseLostError();
       }
       throw error;
     }
