@@ -16,6 +16,14 @@ from halyard.testing import Server
 
 (DJANGO,) = (program for program in PROGRAMS if program.name == "django")
 
+#: A reference that no commit can satisfy.
+FAILS_AT_COMMIT = [
+    "create table nobody (id integer primary key)",
+    "create table owed (invoice integer references nobody (id) deferrable initially deferred)",
+    "create trigger owe after insert on billing_invoice begin "
+    "insert into owed values (new.id); end",
+]
+
 
 class Billing:
     """The program, its database, and its other commands."""
@@ -88,11 +96,11 @@ def test_a_row_whose_job_could_not_be_created(billing: Billing, server: Server) 
 
 
 def test_a_transaction_that_is_rolled_back_has_no_job(billing: Billing, server: Server) -> None:
-    billing.sql(
-        "create trigger no_more before insert on billing_invoice begin "
-        "select raise(rollback, 'the disk is full'); end"
-    )
+    """The commit itself fails here: everything before it went well."""
+    for statement in FAILS_AT_COMMIT:
+        billing.sql(statement)
     assert billing.post().status == 500
+    assert billing.sql("select count(*) from billing_invoice") == [(0,)]
     assert stored(server) == []
 
 
