@@ -125,7 +125,7 @@ bench-peers: build
 clean:
 	cargo clean
 	rm -rf .tools sdk/node/dist sdk/node/node_modules examples/*/node/node_modules
-	rm -rf examples/frameworks/node_modules examples/frameworks/next/.next
+	rm -rf examples/frameworks/{node_modules,.next,next/.next}
 
 # The compiler of requirements; used by hand only.
 UV := 0.13.9

@@ -48,9 +48,9 @@ class Running:
         """Everything that it has written."""
         return self._log.read_text(errors="replace")
 
-    def until_it_says(self, words: str) -> None:
-        """Waits for these words."""
-        self._until(lambda: words in self.said, f"says {words!r}")
+    def until_it_says(self, words: str, after: Callable[[], object] = lambda: None) -> None:
+        """Waits for these words, doing `after` before each look."""
+        self._until(lambda: (after(), words in self.said)[1], f"says {words!r}")
 
     def until_it_listens(self, port: int) -> None:
         """Waits until somebody answers at the port."""
