@@ -3,9 +3,9 @@
 import { ConnectionError, Halyard, IdempotencyConflictError } from "@halyard/node";
 import express from "express";
 
-// One client for the process. A request does not wait as long as a script would: after 2 s without
-// an answer of Halyard, its caller is told to come again.
-const halyard = new Halyard({ retryFor: "2s" });
+// One client for the process. A request waits less than a script would: 2 s for a server that is
+// away, 5 s for an answer. Then its caller is told to come again.
+const halyard = new Halyard({ retryFor: "2s", timeout: "5s" });
 const app = express();
 app.use(express.json());
 

@@ -31,9 +31,9 @@ class Charge(BaseModel):
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, AsyncHalyard]]:
     """One client for the process; the worker runs its handlers on the loop of the requests."""
-    # A request does not wait as long as a script would: after 2 s without an answer of Halyard,
-    # its caller is told to come again.
-    async with AsyncHalyard(retry_for=2) as halyard:
+    # A request waits less than a script would: 2 s for a server that is away, 5 s for an answer.
+    # Then its caller is told to come again.
+    async with AsyncHalyard(retry_for=2, timeout=5) as halyard:
         worker = halyard.worker(queues=["billing"])
         worker.task("charge-subscription", charge_subscription)
         async with worker:

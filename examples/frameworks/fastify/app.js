@@ -4,9 +4,9 @@ import { ConnectionError, Halyard, IdempotencyConflictError } from "@halyard/nod
 import Fastify from "fastify";
 
 const fastify = Fastify({ logger: true });
-// One client for the process. A request does not wait as long as a script would: after 2 s without
-// an answer of Halyard, its caller is told to come again.
-fastify.decorate("halyard", new Halyard({ retryFor: "2s" }));
+// One client for the process. A request waits less than a script would: 2 s for a server that is
+// away, 5 s for an answer. Then its caller is told to come again.
+fastify.decorate("halyard", new Halyard({ retryFor: "2s", timeout: "5s" }));
 
 const charge = {
   type: "object",

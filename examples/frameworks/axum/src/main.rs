@@ -28,9 +28,11 @@ struct Charge {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // One client for the process; its copies share the connections. A request does not wait as long
-    // as a script would: after 2 s without an answer, its caller is told to come again.
-    let halyard = Halyard::builder().retry_for(Duration::from_secs(2)).build()?;
+    // One client for the process; its copies share the connections. A request waits less than a
+    // script would: 2 s for a server that is away, twice 5 s for an answer, since a call without
+    // one is sent once more. Then its caller is told to come again.
+    let (away, silent) = (Duration::from_secs(2), Duration::from_secs(5));
+    let halyard = Halyard::builder().retry_for(away).timeout(silent).build()?;
     let worker = halyard
         .worker()
         .queues(["billing"])

@@ -10,9 +10,10 @@ from halyard import CreatedJob, Halyard, Job
 
 from .models import Invoice
 
-# One client, made before gunicorn forks: each process has connections of its own. A request does
-# not wait as long as a script would: after 2 s without an answer, its caller is told to come again.
-halyard = Halyard(retry_for=2)
+# One client, made before gunicorn forks: each process has connections of its own. A request waits
+# less than a script would: 2 s for a server that is away, 5 s for an answer. Then its caller is
+# told to come again.
+halyard = Halyard(retry_for=2, timeout=5)
 
 
 def request_charge(invoice: Invoice) -> CreatedJob:

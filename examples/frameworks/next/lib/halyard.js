@@ -2,9 +2,10 @@
 
 import { ConnectionError, Halyard, IdempotencyConflictError } from "@halyard/node";
 
-// `next dev` loads this module anew after a change; the client outlives that. A request does not
-// wait as long as a script would: after 2 s without an answer, its caller is told to come again.
-globalThis.halyard ??= new Halyard({ retryFor: "2s" });
+// `next dev` loads this module anew after a change; the client outlives that. A request waits less
+// than a script would: 2 s for a server that is away, 5 s for an answer. Then its caller is told to
+// come again.
+globalThis.halyard ??= new Halyard({ retryFor: "2s", timeout: "5s" });
 
 export const halyard = globalThis.halyard;
 
