@@ -48,7 +48,7 @@ export function writeJson(what: string, value: unknown, bigint: boolean): string
 
 /**
  * Whether there are integers of the type BigInt in `value`, all of which JSON can carry. With
-/** A checked value as JSON text; `holdsBigint` is what the check said. */
+ * {@link stringify} it is the two halves of {@link writeJson}, for values written together.
  *
  * @throws {@link InvalidValueError}
  */
