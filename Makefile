@@ -72,6 +72,7 @@ test:
 	$(STAGE) sdk-node $(BESIDE) npm --prefix sdk/node test
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) billing-python-lints $(BILLING_PYTHON)/check
+	$(STAGE) lesson-lints examples/lesson/check
 	$(STAGE) frameworks-lints $(FRAMEWORKS)/check
 	$(STAGE) sdk-python $(BESIDE) $(SDK_PYTHON)/test
 	$(STAGE) billing-node $(BESIDE) npm --prefix examples/billing/node test
@@ -104,6 +105,7 @@ check:
 	$(STAGE) examples-lints $(BIOME) billing/node lesson/node frameworks
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) billing-python-lints $(BILLING_PYTHON)/check
+	$(STAGE) lesson-lints examples/lesson/check
 	$(STAGE) frameworks-lints $(FRAMEWORKS)/check
 	$(STAGE) bench-peers-lints bench/peers/check
 	$(END)

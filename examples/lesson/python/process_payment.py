@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from halyard import Job
+
 from world import db, stripe
 
 

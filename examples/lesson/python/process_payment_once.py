@@ -3,6 +3,7 @@
 from typing import Any
 
 from halyard import Job
+
 from world import db, stripe
 
 

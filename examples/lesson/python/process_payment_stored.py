@@ -4,6 +4,7 @@ from typing import Any
 
 from halyard import Job
 from halyard.processed import idempotent
+
 from world import store, stripe
 
 

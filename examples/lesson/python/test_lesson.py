@@ -4,11 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from halyard import Job
+from halyard.testing import Report, fake_job, prove_idempotent
+
 import process_payment
 import process_payment_once
 import process_payment_stored
-from halyard import Job
-from halyard.testing import Report, fake_job, prove_idempotent
 from world import reset, world
 
 PAYLOAD = {"amount": 4800, "userId": "user_1"}
