@@ -59,7 +59,11 @@ def test_an_error_on_purpose_is_an_end() -> None:
     def refuse(job: Job) -> None:
         raise NonRetryableError("declined")
 
-    of_nothing(refuse).check()
+    report = of_nothing(refuse)
+    report.check()
+    assert report.notes[-1] == (
+        "the clean run failed, so nothing that comes after was tried: NonRetryableError: declined"
+    )
     runs: list[int] = []
 
     def once(job: Job) -> None:

@@ -94,6 +94,10 @@ class Findings:
         self.report = Report(1, points, notes=[] if note is None else [note])
         if clean.end.kind == "never":
             self._note_end(CLEAN, clean.end)
+        elif clean.end.kind == "failed":
+            # A payload that does not fit, say: then nothing was done that could be done twice.
+            said = f"the clean run failed, so nothing that comes after was tried: {clean.end.said}"
+            self.report.notes.append(said)
 
     def note(self, way: Way, played: Played, world: Any) -> None:
         """Takes down what a way came to."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any
+
+_log = logging.getLogger("halyard")
 
 #: Seconds that a loop of the worker's gets to end its tasks.
 END_TIMEOUT = 1.0
@@ -29,7 +32,10 @@ class Loop:
         self._loop = loop or asyncio.new_event_loop()
         self._waiting: deque[_Waiting] = deque()
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        #: Slots whose task the worker has cancelled.
+        self._cancelled: set[int] = set()
         self._scheduled = False
+        self._ending = False
         self._lock = threading.Lock()
         if self._own:
             thread = threading.Thread(target=self._run, name="halyard-loop", daemon=True)
@@ -57,8 +63,21 @@ class Loop:
         """Cancels a task."""
         self._soon(lambda: self._cancel(slot))
 
+    def is_cancelling(self, slot: int) -> bool:
+        """Whether a task was cancelled by the worker, or because the loop ends.
+
+        Not when the handler has cancelled itself, or something else has: then it has failed.
+        """
+        if slot in self._cancelled or self._ending:
+            return True
+        if self._own:
+            return False
+        # What ends a loop cancels all its tasks at once.
+        return all(task.cancelling() > 0 for task in asyncio.all_tasks(self._loop))
+
     def end(self) -> None:
         """Ends the loop, if it is the worker's."""
+        self._ending = True
         if self._own:
             self._soon(self._loop.stop)
 
@@ -82,18 +101,29 @@ class Loop:
 
     def _done(self, slot: int, never_begun: Callable[[], object], task: asyncio.Task[None]) -> None:
         self._tasks.pop(slot, None)
+        self._cancelled.discard(slot)
         if task.cancelled():
             never_begun()
 
     def _cancel(self, slot: int) -> None:
         task = self._tasks.get(slot)
         if task is not None:
+            self._cancelled.add(slot)
             task.cancel()
+
+    def _run_on(self) -> None:
+        """Runs the loop until it is stopped, perhaps by a handler: that must not end the others."""
+        try:
+            self._loop.run_forever()
+        except BaseException:
+            # SystemExit or KeyboardInterrupt of a task that a handler has made.
+            _log.exception("a task beside a handler has raised what ends an event loop")
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         try:
-            self._loop.run_forever()
+            while not self._ending:
+                self._run_on()
             left = asyncio.all_tasks(self._loop)
             for task in left:
                 task.cancel()

@@ -46,7 +46,7 @@ class Pool:
         while (call := self._queue.get()) is not None:
             try:
                 call()
-            except Exception:
+            except BaseException:
                 # Handlers are caught before; a thread less would be a job less, for good.
                 _log.exception("a fault beside a handler")
             # What a call held must not live on until the next one.

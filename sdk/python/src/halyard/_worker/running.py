@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 from typing import TYPE_CHECKING
 
-from .. import _trace
+from .. import _forking, _trace
 from .._async.calls import AsyncCalls
 from .._async.job import AsyncJob
 from .._async.record import AsyncServerRecord
@@ -55,6 +56,7 @@ class Runs:
     ) -> None:
         """What is None is made here and closed at the end: ways to the server, an event loop."""
         self._plan = plan
+        self._pid = os.getpid()
         self._pool = Pool(plan.pace.concurrency)
         self._calls = calls or Calls(plan.settings)
         self._close = self._calls.port.close if calls is None else None
@@ -121,20 +123,31 @@ class Runs:
                 value = contextvars.copy_context().run(handler.run, job)
         except BaseException as error:
             # Also SystemExit: a job must not end a thread of the worker.
+            self._leave_if_forked(error)
             return judge(error, self._plan.retryable)
+        self._leave_if_forked(None)
         return judge_result(value)
+
+    def _leave_if_forked(self, error: BaseException | None) -> None:
+        """Ends the process when it is a child of the handler's, which has no worker to go on in."""
+        if os.getpid() != self._pid:
+            _forking.leave(error)
 
     async def _run_async(self, desk: Desk, slot: int, handler: Handler, job: AsyncJob) -> None:
         ending: Ending = Dropped()
         try:
             with _trace.attached(job.traceparent):
-                ending = judge_result(await handler.run_async(job))
+                value = await handler.run_async(job)
+            self._leave_if_forked(None)
+            ending = judge_result(value)
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
-            if task is None or not task.cancelling():
-                # It came from inside: something that the handler awaited was cancelled.
+            is_told = task is not None and task.cancelling() > 0
+            if not is_told or self._loop is None or not self._loop.is_cancelling(slot):
+                # It came from inside: something that the handler awaited was cancelled, or itself.
                 ending = judge(error, self._plan.retryable)
         except BaseException as error:
+            self._leave_if_forked(error)
             ending = judge(error, self._plan.retryable)
         finally:
             # No await from here on: a cancelled task reports all the same.

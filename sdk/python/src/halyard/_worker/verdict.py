@@ -117,11 +117,12 @@ def _status(value: Any) -> int | None:
 
 def _asked(error: BaseException) -> float | None:
     """The wait in seconds that the `Retry-After` of an answer asks for."""
-    response = getattr(error, "response", error)
-    headers = getattr(response, "headers", None)
     try:
+        response = getattr(error, "response", error)
+        headers = getattr(response, "headers", None)
         value = None if headers is None else headers.get("Retry-After")
-    except (AttributeError, TypeError):
+    except Exception:
+        # What only looks like an answer.
         return None
     return _retry.retry_after(value, time.time()) if isinstance(value, str) else None
 
@@ -140,7 +141,17 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def judge(error: BaseException, decide: Retryable) -> Ending:
-    """The ending that an error of a handler is."""
+    """The ending that an error of a handler is. Raises nothing, whatever the error is made of."""
+    try:
+        return _judge(error, decide)
+    except BaseException:
+        # An attribute of it has failed, even with SystemExit. A job without an ending would stay
+        # with this worker until its time is up.
+        name = cut(type(error).__qualname__, 256)
+        return Failed(name, f"{name}, which cannot be read", None, True)
+
+
+def _judge(error: BaseException, decide: Retryable) -> Ending:
     links = list(chain(error))
     useless = wished = False
     asked: float | None = None
@@ -186,7 +197,7 @@ def judge_result(value: Any) -> Ending:
         text = _json.write("result", value)
     except InvalidValueError as error:
         return Failed("InvalidResult", cut(str(error), MESSAGE_BYTES_MAX), None, False)
-    except Exception as error:
+    except BaseException as error:
         # A property or a serializer of the value's own failed.
         return Failed("InvalidResult", cut(_message(error), MESSAGE_BYTES_MAX), None, False)
     if len(text) > RESULT_BYTES_MAX:
@@ -209,7 +220,7 @@ def _type_name(error: BaseException) -> str:
 def _message(error: BaseException) -> str:
     try:
         return str(error) or type(error).__qualname__
-    except Exception:
+    except BaseException:
         return f"{type(error).__qualname__}, whose text cannot be read"
 
 
