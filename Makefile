@@ -45,6 +45,8 @@ build:
 	@echo "built $(BINARY)"
 
 test: export HALYARD_BIN = $(BINARY)
+# Where the runners of sdk/scenarios record what passed.
+test: export SCENARIO_RESULTS = $(STAGES)/scenarios
 test:
 	$(BEGIN)
 	$(SETUP) build
@@ -89,6 +91,7 @@ test:
 	$(STAGE) workers $(END_TO_END) --test workers -- --test-threads 12
 	$(STAGE) kill $(END_TO_END) --test kill
 	$(STAGE) demo $(END_TO_END) --test demo
+	$(STAGE) scenarios scripts/scenario-table $(SCENARIO_RESULTS)
 	$(END)
 
 check:

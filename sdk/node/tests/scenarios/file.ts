@@ -1,6 +1,7 @@
 /** The file of scenarios that all SDKs share, and how one of them becomes a test. */
 
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "vitest";
 
 interface Scenario {
@@ -29,5 +30,24 @@ export function data<T>(name: string, table: string): T {
 
 /** A test of a scenario, called by its name. Those of one file run at the same time. */
 export function scenario(name: string, play: () => Promise<void> | void): void {
-  test.concurrent(name, play);
+  test.concurrent(name, async () => {
+    record(name, "failed");
+    await play();
+    record(name, "passed");
+  });
+}
+
+/** Leaves for `scripts/scenario-table` how a scenario stands, in the folder that is named. */
+function record(name: string, result: "passed" | "failed"): void {
+  const { SCENARIO_RESULTS } = process.env;
+  if (SCENARIO_RESULTS === undefined) {
+    return;
+  }
+  const folder = join(SCENARIO_RESULTS, "node");
+  mkdirSync(folder, { recursive: true });
+  if (result === "passed") {
+    renameSync(join(folder, `${name}.failed`), join(folder, `${name}.passed`));
+  } else {
+    writeFileSync(join(folder, `${name}.failed`), "");
+  }
 }

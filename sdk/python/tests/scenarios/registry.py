@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 FOLDER = Path(__file__).resolve().parents[3] / "scenarios"
 
@@ -22,8 +24,28 @@ run: set[str] = set()
 
 def scenario(test: F) -> F:
     """Marks the test of a scenario, which is called `test_` and its name."""
-    run.add(test.__name__.removeprefix("test_"))
-    return test
+    name = test.__name__.removeprefix("test_")
+    run.add(name)
+
+    @functools.wraps(test)
+    def recorded(*arguments: Any, **named: Any) -> None:
+        try:
+            test(*arguments, **named)
+        except BaseException:
+            _record(name, "failed")
+            raise
+        _record(name, "passed")
+
+    return cast(F, recorded)
+
+
+def _record(name: str, result: str) -> None:
+    """Leaves for `scripts/scenario-table` how a test ended, in the folder that is named."""
+    folder = os.environ.get("SCENARIO_RESULTS")
+    if folder is not None:
+        path = Path(folder, "python", f"{name}.{result}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
 
 
 def described() -> list[dict[str, Any]]:

@@ -28,6 +28,7 @@ mod stopping;
 mod work;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
@@ -42,7 +43,9 @@ macro_rules! scenarios {
         $($(
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $name() {
+                let record = Record::begin(stringify!($name));
                 $file::$name().await;
+                record.passed();
             }
         )*)*
 
@@ -60,6 +63,31 @@ scenarios! {
     checkpointing: checkpoints checkpoint_rules;
     leasing: timeout cancel lease_lost blocked_handler poison restart;
     stopping: shutdown second_signal start_stop stopped_at_once;
+}
+
+/// What the run of a scenario leaves for `scripts/scenario-table`, in the folder that
+/// `SCENARIO_RESULTS` names; nothing without one.
+struct Record(Option<PathBuf>);
+
+impl Record {
+    /// Until it is said to have passed, it has failed.
+    fn begin(name: &str) -> Self {
+        let folder =
+            std::env::var_os("SCENARIO_RESULTS").map(|one| PathBuf::from(one).join("rust"));
+        let record = Self(folder.map(|folder| folder.join(name)));
+        if let Some(path) = &record.0 {
+            std::fs::create_dir_all(path.with_file_name("")).expect("the folder of the results");
+            std::fs::write(path.with_extension("failed"), "").expect("a result");
+        }
+        record
+    }
+
+    fn passed(self) {
+        if let Some(path) = self.0 {
+            let failed = path.with_extension("failed");
+            std::fs::rename(failed, path.with_extension("passed")).expect("a result");
+        }
+    }
 }
 
 /// The file of scenarios.
