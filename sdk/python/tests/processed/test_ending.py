@@ -36,8 +36,8 @@ from halyard.testing import fake_job
 from .stores import postgres_url
 from .work import PORTS
 
-#: How many seconds a client waits for an answer.
-TIMEOUT = 0.2
+#: How many seconds a client waits for an answer, and for a connection on a busy machine.
+TIMEOUT, CONNECT = 0.2, 60.0
 
 
 def by_http(port: int) -> Any:
@@ -66,22 +66,25 @@ def by_socket(port: int) -> Any:
 def by_requests(port: int) -> Any:
     with requests.Session() as session:
         session.trust_env = False
-        return session.post(f"http://127.0.0.1:{port}/", data=b"{}", timeout=TIMEOUT)
+        return session.post(f"http://127.0.0.1:{port}/", data=b"{}", timeout=(CONNECT, TIMEOUT))
 
 
 def by_urllib3(port: int) -> Any:
+    timeout = urllib3.Timeout(connect=CONNECT, read=TIMEOUT)
     with urllib3.PoolManager() as pool:
-        return pool.request("POST", f"http://127.0.0.1:{port}/", body=b"{}", timeout=TIMEOUT)
+        return pool.request("POST", f"http://127.0.0.1:{port}/", body=b"{}", timeout=timeout)
 
 
 def by_httpx(port: int) -> Any:
-    with httpx2.Client(timeout=TIMEOUT, trust_env=False) as client:
+    timeout = httpx2.Timeout(CONNECT, read=TIMEOUT)
+    with httpx2.Client(timeout=timeout, trust_env=False) as client:
         return client.post(f"http://127.0.0.1:{port}/", content=b"{}")
 
 
 def by_async_httpx(port: int) -> Any:
     async def send() -> Any:
-        async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
+        timeout = httpx2.Timeout(CONNECT, read=TIMEOUT)
+        async with httpx2.AsyncClient(timeout=timeout, trust_env=False) as client:
             return await client.post(f"http://127.0.0.1:{port}/", content=b"{}")
 
     return asyncio.run(send())
@@ -89,7 +92,7 @@ def by_async_httpx(port: int) -> Any:
 
 def by_aiohttp(port: int) -> Any:
     async def send() -> Any:
-        timeout = aiohttp.ClientTimeout(total=TIMEOUT)
+        timeout = aiohttp.ClientTimeout(sock_connect=CONNECT, sock_read=TIMEOUT)
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,
             session.post(f"http://127.0.0.1:{port}/", data=b"{}") as answer,
@@ -114,14 +117,27 @@ def by_streams(port: int) -> Any:
 
 def by_redis(port: int) -> Any:
     retry = Retry(NoBackoff(), 0)
-    with redis.Redis(port=port, socket_timeout=TIMEOUT, retry=retry, protocol=2) as client:
+    client = redis.Redis(
+        port=port,
+        socket_timeout=TIMEOUT,
+        socket_connect_timeout=CONNECT,
+        retry=retry,
+        protocol=2,
+    )
+    with client:
         return client.incr("charges")
 
 
 def by_async_redis(port: int) -> Any:
     async def send() -> Any:
         retry = redis.asyncio.retry.Retry(NoBackoff(), 0)
-        client = redis.asyncio.Redis(port=port, socket_timeout=TIMEOUT, retry=retry, protocol=2)
+        client = redis.asyncio.Redis(
+            port=port,
+            socket_timeout=TIMEOUT,
+            socket_connect_timeout=CONNECT,
+            retry=retry,
+            protocol=2,
+        )
         async with client:
             return await client.incr("charges")
 
