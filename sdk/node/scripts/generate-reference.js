@@ -19,7 +19,7 @@ const PARTS = [
   ["index.ts", "Processed store", "processed/"],
   ["index.ts", "Queues, workers, tasks, counters", "operators.ts"],
   ["index.ts", "What the server tells", "records.ts"],
-  ["index.ts", "Transport", "transport.ts"],
+  ["index.ts", "Transport", "transport.ts", "http/transport.ts"],
   ["testing/index.ts", "@halyard/node/testing", "testing/"],
 ];
 

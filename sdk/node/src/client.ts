@@ -36,7 +36,7 @@ export interface HalyardOptions {
    * be sent. Without it they are refused, and never rounded.
    */
   bigint?: boolean | undefined;
-  /** What carries requests, instead of `node:http` and `node:https` with open connections. */
+  /** What carries requests, instead of HTTP/1.1 over connections that stay open. */
   transport?: Transport | undefined;
 }
 

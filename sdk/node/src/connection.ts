@@ -13,12 +13,12 @@ import {
   SettingsError,
   UnexpectedAnswerError,
 } from "./errors.js";
+import { HttpTransport } from "./http/transport.js";
 import { makeId } from "./ids.js";
 import { type Read, readJson } from "./json/read.js";
 import { readProblem } from "./problem.js";
 import { isTemporary, pauseBefore, retryAfterMs } from "./retry.js";
 import {
-  HttpTransport,
   type Transport,
   type TransportAnswer,
   TransportError,

@@ -66,6 +66,7 @@ export {
   RetryAfterError,
   SnoozeError,
 } from "./failure.js";
+export { HttpTransport } from "./http/transport.js";
 export type { Job } from "./job.js";
 export type { CreateResult } from "./jobs/create.js";
 export type { BulkAction, BulkResult, Jobs, RetryOptions } from "./jobs/jobs.js";
@@ -122,7 +123,6 @@ export {
   type TaskDefinition,
 } from "./task.js";
 export {
-  HttpTransport,
   type Transport,
   type TransportAnswer,
   TransportError,
