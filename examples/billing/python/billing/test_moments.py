@@ -23,7 +23,8 @@ T = TypeVar("T")
 
 #: In seconds.
 PATIENCE = 60.0
-LEASE = 5
+#: For which a job of a killed worker is lost.
+LEASE = "5s"
 
 
 def until(what: str, condition: Callable[[], T | None]) -> T:
@@ -52,7 +53,7 @@ class Worker:
     def __init__(self, *, concurrency: int) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "billing.worker"],
-            env={**os.environ, "CONCURRENCY": str(concurrency), "LEASE": str(LEASE)},
+            env={**os.environ, "CONCURRENCY": str(concurrency), "LEASE": LEASE},
             stdout=subprocess.PIPE,
             text=True,
         )

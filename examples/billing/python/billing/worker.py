@@ -1,7 +1,7 @@
 """Runs the jobs of the queue `billing`, until Ctrl-C or SIGTERM.
 
-`python -m billing.worker`. `CONCURRENCY` says how many at a time, `LEASE` after how many seconds
-without a sign of life a job is given to another worker.
+`python -m billing.worker`. `CONCURRENCY` says how many at a time, `LEASE` (such as `60s`) after how
+long without a sign of life a job is given to another worker.
 """
 
 import os
@@ -18,7 +18,7 @@ def main() -> None:
     worker = halyard.worker(
         queues=["billing"],
         concurrency=int(os.environ.get("CONCURRENCY", "10")),
-        lease=float(os.environ.get("LEASE", "60")),
+        lease=float(os.environ.get("LEASE", "60s").removesuffix("s")),
     )
     worker.task("charge-subscription", charge_subscription)
     worker.task("close-month", close_month)

@@ -19,7 +19,9 @@ from halyard import (
     WaitTimeoutError,
     _problem,
 )
+from halyard._worker.handler import handler_of
 from halyard._worker.verdict import Completed, Failed, Snoozed, judge, judge_result
+from halyard.testing import fake_job
 
 
 def because(error: BaseException, cause: BaseException) -> BaseException:
@@ -108,6 +110,22 @@ def test_texts() -> None:
     assert len(long.message.encode()) == 8 * 1024
     assert long.stack is not None
     assert len(long.stack.encode()) <= 32 * 1024
+
+
+def test_a_stack_begins_with_the_handler() -> None:
+    def charge(job: object) -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no") as raised:
+        handler_of(charge).run(fake_job())
+    # What called the worker's code here is this test.
+    trace = raised.value.__traceback__
+    assert trace is not None
+    failure = judge(raised.value.with_traceback(trace.tb_next), halyard.retryable)
+    assert isinstance(failure, Failed)
+    first, frame, *_ = (failure.stack or "").splitlines()
+    assert first == "ValueError: no"
+    assert frame.endswith("in charge")
 
 
 def deep(depth: int) -> None:

@@ -10,6 +10,8 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 from urllib.error import HTTPError
 
@@ -33,6 +35,8 @@ RESULT_BYTES_MAX = 4 * 1024 * 1024
 LINKS_MAX = 32
 #: Frames of a stack that are shown.
 FRAMES_MAX = 40
+#: Where the frames are that lead to a handler.
+_WORKER = str(Path(__file__).parent)
 #: For how many seconds a job is put off while another run is at the same work: it may end early.
 PROGRESS_WAIT = (1.0, 60.0)
 
@@ -232,8 +236,16 @@ def _stack(error: BaseException) -> str:
         if parts:
             parts.append("caused by: ")
         parts.append(f"{_type_name(link)}: {_message(link)[:500]}\n")
-        parts += traceback.format_tb(link.__traceback__, -FRAMES_MAX)
+        parts += traceback.format_tb(_from_the_handler_on(link.__traceback__), -FRAMES_MAX)
         total += sum(map(len, parts[-FRAMES_MAX - 2 :]))
         if total > STACK_BYTES_MAX:
             break
     return "".join(parts)
+
+
+def _from_the_handler_on(trace: TracebackType | None) -> TracebackType | None:
+    """Without the worker's own frames at its beginning, unless it has no others."""
+    rest = trace
+    while rest is not None and rest.tb_frame.f_code.co_filename.startswith(_WORKER):
+        rest = rest.tb_next
+    return rest or trace
