@@ -131,11 +131,15 @@ export function claimOf<Value>(key: string, options: OnceOptions<Value>): Claim 
   };
 }
 
-/** Claims the key. In a proof of idempotency, the time of a run that was killed is over. */
+/**
+ * Claims the key. A client that repeats what was not answered may have met its own claim: `ioredis`
+ * does that. In a proof of idempotency, the time of a run that was killed is over.
+ */
 async function claimIn(store: Store, claim: Claim): Promise<Claimed> {
   const claimed = await store.claim(claim);
   if (claimed.kind === "in_progress") {
-    for (const owner of killedOwners()) {
+    const over = ownerInProof() === undefined ? [claim.owner] : killedOwners();
+    for (const owner of over) {
       if (await store.leave(claim.key, owner)) {
         return await store.claim(claim);
       }

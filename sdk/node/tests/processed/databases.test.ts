@@ -1,5 +1,6 @@
 /** Records as they stand in Redis and PostgreSQL, and transactions. */
 
+import net from "node:net";
 import {
   KeyReusedError,
   NonRetryableError,
@@ -10,6 +11,7 @@ import {
 } from "@halyard/node";
 import { crashPoint, fakeJob, proveIdempotent } from "@halyard/node/testing";
 import "@halyard/node/testing/vitest";
+import { Redis } from "ioredis";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { read } from "../scenarios/file.js";
@@ -218,4 +220,38 @@ test("a proof of rows in a transaction", async () => {
   );
   expect(report).toBeIdempotent();
   expect(report.points).toEqual(["at `posted`", "at `committed`"]);
+});
+
+test("a claim that ioredis repeats, because its answer was lost, is no claim of somebody else", async () => {
+  const { hostname, port, password } = new URL(String(process.env.HALYARD_TEST_REDIS_URL));
+  let cut = false;
+  const proxy = net.createServer((near) => {
+    const far = net.connect(Number(port), hostname);
+    let asked = false;
+    near.on("data", (sent) => {
+      asked ||= sent.includes("in_progress_until");
+      far.write(sent);
+    });
+    far.on("data", (answer) => {
+      if (asked && !cut) {
+        cut = true;
+        near.destroy();
+      } else {
+        near.write(answer);
+      }
+    });
+    for (const socket of [near, far]) {
+      socket.on("error", () => {});
+      socket.on("close", () => [near, far].map((one) => one.destroy()));
+    }
+  });
+  await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
+  const { port: at } = proxy.address() as net.AddressInfo;
+  const redis = new Redis({ host: "127.0.0.1", port: at, password });
+  redis.on("error", () => {});
+  const repeated = new RedisStore(redis);
+  expect(await repeated.once(key("repeated"), () => "done")).toBe("done");
+  expect(cut).toBe(true);
+  await redis.quit();
+  proxy.close();
 });
