@@ -118,13 +118,13 @@ class Proxy:
             while (message := requests.message()) is not None:
                 head, body = message
                 seen = Seen(head.split(b" HTTP/")[0].decode(), body)
-                fate = self._script(seen)
-                with self._lock:
-                    self._seen.append(seen)
-                if fate == "lose request":
-                    return
                 self._enter(1)
                 try:
+                    fate = self._script(seen)
+                    with self._lock:
+                        self._seen.append(seen)
+                    if fate == "lose request":
+                        return
                     up.sendall(head + body)
                     # Nobody sends a second request before the first one is answered: the client
                     # has hung up, and the server is to be told.
