@@ -222,7 +222,7 @@ test("a proof of rows in a transaction", async () => {
   expect(report.points).toEqual(["at `posted`", "at `committed`"]);
 });
 
-test("a claim that ioredis repeats, because its answer was lost, is no claim of somebody else", async () => {
+test("a claim that ioredis repeats because its answer was lost is one's own", async () => {
   const { hostname, port, password } = new URL(String(process.env.HALYARD_TEST_REDIS_URL));
   let cut = false;
   const proxy = net.createServer((near) => {
