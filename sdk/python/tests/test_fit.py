@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, timezone
 from decimal import Decimal
@@ -181,3 +182,15 @@ def test_handlers() -> None:
 
     with pytest.raises(SettingsError, match="Missing"):
         handler_of(local)
+
+
+def test_a_handler_with_yield_is_refused() -> None:
+    def plain(job: Job) -> Iterator[int]:
+        yield 1
+
+    async def later(job: Job) -> AsyncIterator[int]:
+        yield 1
+
+    for handler in (plain, later):
+        with pytest.raises(SettingsError, match="yield"):
+            handler_of(handler)

@@ -58,6 +58,8 @@ def handler_of(function: HandlerFunction) -> Handler:
     """What a function is as a handler. Raises SettingsError when it can be none."""
     if not callable(function):
         raise SettingsError(f"a handler is a function, not {type(function).__name__}")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise SettingsError("a handler with `yield` is never run; return what is to be the result")
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
