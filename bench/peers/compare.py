@@ -46,7 +46,13 @@ def main() -> int:
             python=wanted.tools / "python/bin/python",
             kept=parent,
         )
-        rows, failures = _run(wanted, Systems(programs), parent)
+        rows: list[Row] = []
+        failures: list[str] = []
+        try:
+            _run(wanted, Systems(programs), parent, rows, failures)
+        except (KeyboardInterrupt, SystemExit):
+            # What was measured until then is told.
+            failures.append("it was broken off")
         print()
         print(tables(rows))
         write(wanted.json, rows, programs, failures)
@@ -56,9 +62,13 @@ def main() -> int:
     return 1 if failures else 0
 
 
-def _run(wanted: argparse.Namespace, systems: Systems, parent: Path) -> tuple[list[Row], list[str]]:
-    rows: list[Row] = []
-    failures: list[str] = []
+def _run(
+    wanted: argparse.Namespace,
+    systems: Systems,
+    parent: Path,
+    rows: list[Row],
+    failures: list[str],
+) -> None:
     begin = time.monotonic()
     for number_of_round in range(1, wanted.rounds + 1):
         for language in LANGUAGES if wanted.language is None else (wanted.language,):
@@ -70,7 +80,6 @@ def _run(wanted: argparse.Namespace, systems: Systems, parent: Path) -> tuple[li
                     row.round = number_of_round
                     rows.append(row)
                     _tell(row, time.monotonic() - begin)
-    return rows, failures
 
 
 def _is_wanted(wanted: argparse.Namespace, measure: Measure) -> bool:
@@ -108,7 +117,7 @@ def _arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("--rounds", type=int, default=3, help="how often each test runs; the median counts (3)")
     add("--seconds", type=float, default=1.2, help="how long a test of creates takes (1.2)")
-    add("--latency-jobs", type=int, default=300, help="jobs of a test of latency (300)")
+    add("--latency-jobs", type=int, default=200, help="jobs of a test of latency (200)")
     add("--language", choices=LANGUAGES, help="only this one")
     add("--test", help=f"only tests whose name holds this; they are: {'; '.join(TESTS)}")
     add("--system", help="only systems whose name holds this")
