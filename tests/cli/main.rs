@@ -4,10 +4,12 @@
 //! - [`command`]: runs `halyard`, into a pipe or on a terminal of its own.
 //! - [`jobs`], [`refusals`], [`terminal`]: the commands that speak to a server.
 //! - [`doctor`], [`backup`]: those that read a data directory.
+//! - [`serve`]: the server as a child of another program.
 
 mod backup;
 mod command;
 mod doctor;
 mod jobs;
 mod refusals;
+mod serve;
 mod terminal;

@@ -250,6 +250,24 @@ def test_traces(server: Server) -> None:
             assert client.jobs.create(task="other").traceparent is None
 
 
+def test_a_server_does_not_outlive_a_test_that_is_killed() -> None:
+    program = "from halyard.testing import start_server; s = start_server(); print(s.pid); input()"
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(TOP / "src")},
+    )
+    assert parent.stdin is not None
+    assert parent.stdout is not None
+    with parent, parent.stdout as lines:
+        server = int(lines.readline())
+        os.kill(server, 0)
+        parent.kill()
+    until("the server is gone", lambda: not Path(f"/proc/{server}/exe").exists())
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="usleep is where Linux has it")
 def test_native_code_that_holds_the_interpreter_is_told(
     server: Server, caplog: pytest.LogCaptureFixture

@@ -41,8 +41,6 @@ enum Command {
     Bench(bench::Args),
     Completions(completions::Args),
     #[command(hide = true)]
-    DemoServe(Box<serve::Args>),
-    #[command(hide = true)]
     DemoWorker(demo::worker::Args),
     #[command(hide = true)]
     Openapi(openapi::Args),
@@ -58,7 +56,6 @@ pub fn run() -> ExitCode {
         Command::Bench(args) => bench::run(&args),
         Command::Demo(args) => demo::run(args),
         Command::DemoProvider(args) => demo::provider::command::run(args),
-        Command::DemoServe(args) => demo::serve(*args),
         Command::DemoWorker(args) => demo::worker::run(args),
         Command::Jobs(args) => jobs::run(args),
         Command::Queues(args) => queues::run(args),

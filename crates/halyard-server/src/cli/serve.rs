@@ -82,6 +82,10 @@ pub struct Args {
     /// How long a shutdown waits for running jobs.
     #[arg(long, env = "HALYARD_DRAIN_MS", value_name = "MS", default_value_t = 25_000)]
     drain_ms: u64,
+    /// End at once when standard input ends: a parent that starts it so leaves no server behind,
+    /// however it dies itself.
+    #[arg(long, env = "HALYARD_END_WITH_STDIN", value_parser = BoolishValueParser::new())]
+    end_with_stdin: bool,
     /// What to log: error, warn, info, debug or trace, or a filter: info,halyard_server=debug.
     #[arg(long, env = "HALYARD_LOG", default_value = "info", value_name = "FILTER")]
     log: String,
@@ -105,6 +109,9 @@ async fn serve_until_told(args: Args, settings: Settings) -> anyhow::Result<Exit
     // Before anything can be waited for: a signal during the start counts too.
     let mut term = signal(SignalKind::terminate())?;
     let mut int = signal(SignalKind::interrupt())?;
+    if args.end_with_stdin {
+        end_with_stdin();
+    }
     let hints = Hints::default();
     let options = sqlite::Options {
         store: halyard_store::options::Options {
@@ -136,6 +143,14 @@ async fn serve_until_told(args: Args, settings: Settings) -> anyhow::Result<Exit
         () = running.drain(Duration::from_millis(args.drain_ms)) => tracing::info!("stopped"),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was answered is on disk, and nobody is left to be waited for.
+fn end_with_stdin() {
+    std::thread::spawn(|| {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        std::process::exit(0);
+    });
 }
 
 fn settings(args: &Args) -> anyhow::Result<Settings> {

@@ -77,11 +77,11 @@ class Server implements TestServer {
 
   async start(listen: string): Promise<void> {
     const binary = this.#options.binary ?? process.env.HALYARD_BIN ?? "halyard";
-    const args = ["serve", "--listen", listen, "--data-dir", this.dataDir];
+    const args = ["serve", "--end-with-stdin", "--listen", listen, "--data-dir", this.dataDir];
     const own = Object.entries(process.env).filter(([name]) => !name.startsWith("HALYARD_"));
     const child = spawn(binary, [...args, ...(this.#options.args ?? [])], {
       env: Object.fromEntries(own),
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe"],
     });
     this.#child = child;
     children.add(child);
@@ -163,7 +163,7 @@ function listening(child: ChildProcess, binary: string): Promise<string> {
 /** A server that runs keeps no test runner from ending. */
 function letGo(child: ChildProcess): void {
   child.unref();
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of [child.stdin, child.stdout, child.stderr]) {
     (stream as unknown as { unref?(): void } | null)?.unref?.();
   }
 }

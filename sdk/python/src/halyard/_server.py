@@ -51,7 +51,7 @@ class Server:
     def kill(self) -> None:
         """Ends it without a warning; what it has answered is on disk."""
         self._process.kill()
-        self._process.wait()
+        self._reap()
 
     def restart(self) -> None:
         """Kills it, if it runs, and starts it again on the same directory and address."""
@@ -65,18 +65,25 @@ class Server:
             try:
                 self._process.wait(_END_TIMEOUT)
             except subprocess.TimeoutExpired:
-                self.kill()
+                self._process.kill()
+        self._reap()
         if self._own is not None:
             self._own.cleanup()
+
+    def _reap(self) -> None:
+        self._process.wait()
+        # It is open for as long as this process lives: its end is the server's.
+        if self._process.stdin is not None:
+            self._process.stdin.close()
 
     def _spawn(self, listen: str) -> tuple[subprocess.Popen[str], str]:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("HALYARD_")}
         environment["HALYARD_DRAIN_MS"] = "1000"
-        command = [self._binary, "serve", "--listen", listen, "--data-dir", str(self._directory)]
+        command = [self._binary, "serve", "--end-with-stdin", "--listen", listen]
         process = subprocess.Popen(
-            [*command, *self._arguments],
+            [*command, "--data-dir", str(self._directory), *self._arguments],
             env=environment,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -85,8 +92,7 @@ class Server:
         line = process.stdout.readline().strip()
         if not line.startswith(_SAYS):
             process.kill()
-            process.wait()
-            process.stdout.close()
+            process.communicate()
             raise HalyardError(f"{self._binary} began with {line!r}, not with where it listens")
         threading.Thread(target=_drain, args=(process.stdout,), daemon=True).start()
         return process, line.removeprefix(_SAYS)

@@ -40,8 +40,9 @@ pub async fn start_server_from(binary: impl AsRef<OsStr>) -> Result<TestServer, 
             command.env_remove(name);
         }
     }
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(&directory);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.args(["serve", "--end-with-stdin", "--listen", "127.0.0.1:0", "--data-dir"]);
+    command.arg(&directory);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| {
         Error::Settings(format!(
             "cannot start {}: {error}; HALYARD_BIN names the server's binary",

@@ -53,8 +53,6 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::cli::serve;
-
 use stage::Stage;
 
 /// What a shell reports for a program that a signal ended: 128 and the signal's number.
@@ -86,16 +84,6 @@ impl Sabotage {
             Self::NoIdempotencyKey => "no-idempotency-key",
         }
     }
-}
-
-/// Does what `halyard serve` does, and ends with the demo that started it.
-///
-/// # Errors
-///
-/// Those of [`serve::run`].
-pub fn serve(args: serve::Args) -> anyhow::Result<ExitCode> {
-    let _cues = processes::follow_parent();
-    serve::run(args)
 }
 
 /// Tells the story. The exit code says whether everybody was charged as they should be.

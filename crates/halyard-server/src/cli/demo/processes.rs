@@ -18,7 +18,7 @@ use super::note::Note;
 /// How long a process may take to say that it is there.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A `halyard serve`, under the name `demo-serve`, on a directory of its own.
+/// A `halyard serve` on a directory of its own.
 #[derive(Debug)]
 pub(super) struct Server {
     child: Child,
@@ -30,8 +30,9 @@ pub(super) struct Server {
 impl Server {
     /// Starts one on a free port. What it logs goes to the file `log`.
     pub(super) async fn start(directory: &Path, log: &Path) -> anyhow::Result<Self> {
-        let mut command = this_program("demo-serve")?;
-        command.args(["--listen", "127.0.0.1:0", "--data-dir"]).arg(directory);
+        let mut command = this_program("serve")?;
+        command.args(["--end-with-stdin", "--listen", "127.0.0.1:0", "--data-dir"]);
+        command.arg(directory);
         command.stderr(std::fs::File::create(log)?);
         let mut child = command.spawn().context("cannot start the server")?;
         let mut lines = lines_of(&mut child)?;
@@ -141,7 +142,6 @@ pub(super) fn follow_parent() -> mpsc::UnboundedReceiver<()> {
     let (sender, receiver) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
         for byte in std::io::stdin().lock().bytes() {
-            // A server waits for none of them.
             let _ = byte.map(|_| sender.send(()));
         }
         std::process::exit(0);
