@@ -2,11 +2,14 @@
 //! as one list.
 
 use std::cmp::Reverse;
+use std::rc::Rc;
 
-use halyard_core::job::Name;
+use halyard_core::job::{JobView, Name};
 use halyard_core::lease::{self, Terms};
 use halyard_core::limits;
 use halyard_core::planted::{Bug, planted};
+use rusqlite::types::Value;
+use rusqlite::vtab::array::Array;
 
 use super::planted;
 use super::rows::{self, Columns, Guard};
@@ -15,38 +18,36 @@ use super::writer::Ran;
 use crate::verbs::{Claim, Claimed, Claims};
 
 pub(super) fn claim(tx: &mut Tx<'_>, claim: &Claim) -> Ran<Claims> {
-    let mut answer = Claims { now: tx.now, jobs: Vec::new() };
-    if let Some(mark) = claim.mark.filter(|_| claim.repeat) {
-        let seq = |row: &rusqlite::Row<'_>| row.get(0);
-        let seqs: Vec<i64> = tx.sql.claimed.query_map((tx.now, mark), seq)?.collect::<Ran<_>>()?;
-        for seq in seqs {
-            answer.jobs.push(show(tx, seq)?);
-        }
-        if !answer.jobs.is_empty() {
-            return Ok(answer);
-        }
+    let mut jobs = claimed_before(tx, claim)?;
+    if jobs.is_empty() {
+        jobs = claim_anew(tx, claim)?;
     }
+    if planted(Bug::ClaimLeasesMore) {
+        jobs.truncate(claim.max);
+    }
+    Ok(Claims { now: tx.now, jobs })
+}
+
+/// The live leases of a claim that is sent again.
+fn claimed_before(tx: &mut Tx<'_>, claim: &Claim) -> Ran<Vec<Claimed>> {
+    let Some(mark) = claim.mark.filter(|_| claim.repeat) else { return Ok(Vec::new()) };
+    let seq = |row: &rusqlite::Row<'_>| row.get(0);
+    let seqs = tx.sql.claimed.query_map((tx.now, mark), seq)?.collect::<Ran<Vec<_>>>()?;
+    show(tx, seqs, u64::MAX)
+}
+
+fn claim_anew(tx: &mut Tx<'_>, claim: &Claim) -> Ran<Vec<Claimed>> {
     let terms = Terms { worker: claim.worker.clone(), claim: claim.mark, lease_ms: claim.lease_ms };
-    let mut bytes = 0;
     let next = ready(tx, claim)?;
-    answer.jobs.reserve(next.len());
-    for (index, seq) in (0..).zip(next) {
-        let mut claimed = show(tx, seq)?;
-        let before = Guard::of(&claimed.view.job);
-        bytes += size(&claimed);
-        if bytes > limits::CLAIM_ANSWER_BYTES_MAX && !answer.jobs.is_empty() {
-            break;
-        }
+    let mut jobs = show(tx, next, limits::CLAIM_ANSWER_BYTES_MAX as u64)?;
+    for (index, claimed) in (0..).zip(&mut jobs) {
         let job = &mut claimed.view.job;
+        let before = Guard::of(job);
         let now = if planted(Bug::LeaseFromStaleTime) { tx.stamp } else { tx.now };
         lease::claim(job, &terms, planted::seed(claim.seed).start_marks(index, tx.now), now);
         tx.save(job, before)?;
-        answer.jobs.push(claimed);
     }
-    if planted(Bug::ClaimLeasesMore) {
-        answer.jobs.truncate(claim.max);
-    }
-    Ok(answer)
+    Ok(jobs)
 }
 
 /// Which jobs are next. Tasks without claimable jobs cost nothing, whatever else they have.
@@ -85,13 +86,27 @@ fn claimable(tx: &Tx<'_>, queue: &Name) -> bool {
     !tx.is_paused(queue) || planted(Bug::PausedQueueClaimed)
 }
 
-fn show(tx: &mut Tx<'_>, seq: i64) -> Ran<Claimed> {
-    let (job, details, payload) = tx.job_and_body(seq)?;
-    let checkpoints = tx.checkpoints(&job)?;
-    Ok(Claimed { view: tx.view_with(job, details, payload)?, checkpoints })
-}
-
-fn size(claimed: &Claimed) -> usize {
-    let values = claimed.checkpoints.iter().map(|checkpoint| checkpoint.value.len()).sum::<usize>();
-    claimed.view.payload.len() + values
+/// Jobs as an answer shows them: the first of `seqs` that have at most `bytes_max` together, and
+/// at least one.
+fn show(tx: &mut Tx<'_>, seqs: Vec<i64>, bytes_max: u64) -> Ran<Vec<Claimed>> {
+    let mut shown = Vec::with_capacity(seqs.len());
+    let seqs: Array = Rc::new(seqs.into_iter().map(Value::from).collect());
+    let mut found = tx.sql.jobs_and_bodies.query([seqs])?;
+    let mut bytes = 0;
+    while let Some(row) = found.next()? {
+        let job = rows::job(row)?;
+        let (details, payload) = rows::body(row, rows::JOB_COLUMNS)?;
+        bytes += payload.len() as u64 + job.checkpoints_bytes;
+        if bytes > bytes_max && !shown.is_empty() {
+            break;
+        }
+        let view = JobView { job, details, payload, result: None, error: None };
+        shown.push(Claimed { view, checkpoints: Vec::new() });
+    }
+    drop(found);
+    for Claimed { view, checkpoints } in &mut shown {
+        view.error = tx.error(&view.job)?;
+        *checkpoints = tx.checkpoints(&view.job)?;
+    }
+    Ok(shown)
 }

@@ -41,20 +41,8 @@ impl Tx<'_> {
         self.sql.attempt_by_token.query_one((job.seq, token), rows::attempt).optional()
     }
 
-    /// A job with its body, in one reading.
-    pub(super) fn job_and_body(&mut self, seq: i64) -> Ran<(Job, Details, Text)> {
-        self.sql.job_and_body.query_one([seq], |row| {
-            let (details, payload) = rows::body(row, rows::JOB_COLUMNS)?;
-            Ok((rows::job(row)?, details, payload))
-        })
-    }
-
     pub(super) fn view(&mut self, job: Job) -> Ran<JobView> {
         let (details, payload) = self.body(job.seq)?;
-        self.view_with(job, details, payload)
-    }
-
-    pub(super) fn view_with(&mut self, job: Job, details: Details, payload: Text) -> Ran<JobView> {
         let result = self.result(&job)?;
         let error = self.error(&job)?;
         Ok(JobView { job, details, payload, result, error })

@@ -1,5 +1,6 @@
 //! Every statement of the writer, prepared once when the thread starts.
 
+use rusqlite::vtab::array;
 use rusqlite::{Connection, Statement};
 
 macro_rules! statements {
@@ -12,6 +13,8 @@ macro_rules! statements {
         impl<'c> Statements<'c> {
             /// Prepares them all: a statement that does not fit the schema fails at start-up.
             pub(super) fn prepare(connection: &'c Connection) -> rusqlite::Result<Self> {
+                // Statements that take a list.
+                array::load_module(connection)?;
                 Ok(Self {
                     $($name: connection.prepare(include_str!(
                         concat!("sql/", stringify!($name), ".sql")
@@ -25,8 +28,8 @@ macro_rules! statements {
 statements! {
     attempt_by_token, attempt_error, attempt_insert, attempts_delete, begin, body, body_delete,
     body_insert, checkpoint_by_name, checkpoint_insert, checkpoints, checkpoints_delete, claimed,
-    commit, counter_delete, counter_set, due, ended, ended_first, job_and_body, job_by_id,
-    job_by_seq, job_delete, job_insert, job_save, job_tally, key, key_bury, key_delete,
+    commit, counter_delete, counter_set, due, ended, ended_first, job_by_id, job_by_seq,
+    job_delete, job_insert, job_save, job_tally, jobs_and_bodies, key, key_bury, key_delete,
     key_delete_tombstone, key_hold, key_of_tombstone, keys_prune, lapsed, leases_cut, live,
     minute_add, minutes_prune, queue_set, ready, request, request_save,
     requests_prune, result, result_delete, result_save, stamp_set, totals_add,

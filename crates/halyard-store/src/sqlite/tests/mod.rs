@@ -13,5 +13,6 @@ use super::migrations;
 fn fresh() -> Connection {
     let mut connection = Connection::open_in_memory().unwrap();
     migrations::migrate(&mut connection).unwrap();
+    rusqlite::vtab::array::load_module(&connection).unwrap();
     connection
 }

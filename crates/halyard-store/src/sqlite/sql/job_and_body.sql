@@ -1,1 +1,0 @@
-SELECT jobs.*, bodies.* FROM jobs JOIN bodies ON bodies.seq = jobs.seq WHERE jobs.seq = ?1
