@@ -28,7 +28,7 @@ pub fn one(
     now: i64,
 ) -> Result<NewJob, Refused> {
     if sent.is_read {
-        match admit(sent, key_ttl_ms, now) {
+        match admit(sent, chance::job_id(now), key_ttl_ms, now) {
             Ok(job) if faults.is_empty() => return Ok(job),
             Ok(_) => {}
             Err(found) => add_faults(&mut faults, "", found),
@@ -47,12 +47,13 @@ pub fn many(
     now: i64,
 ) -> Result<Vec<NewJob>, Refused> {
     let mut jobs = Vec::with_capacity(sent.jobs.len());
-    for (index, item) in sent.jobs.into_iter().enumerate() {
+    let ids = chance::job_ids(now, sent.jobs.len());
+    for (index, (item, new_id)) in sent.jobs.into_iter().zip(ids).enumerate() {
         if !item.is_read {
             continue;
         }
         faults.next_item();
-        match admit(item, key_ttl_ms, now) {
+        match admit(item, new_id, key_ttl_ms, now) {
             Ok(job) => jobs.push(job),
             Err(found) => add_faults(&mut faults, &format!("/jobs/{index}"), found),
         }
@@ -61,7 +62,12 @@ pub fn many(
     Ok(jobs)
 }
 
-fn admit(sent: Received<'_>, key_ttl_ms: i64, now: i64) -> Result<NewJob, Vec<admission::Fault>> {
+fn admit(
+    sent: Received<'_>,
+    new_id: JobId,
+    key_ttl_ms: i64,
+    now: i64,
+) -> Result<NewJob, Vec<admission::Fault>> {
     let backoff = sent.backoff.unwrap_or_default();
     let tags = sent.tags.unwrap_or_default();
     let application = Application {
@@ -87,7 +93,7 @@ fn admit(sent: Received<'_>, key_ttl_ms: i64, now: i64) -> Result<NewJob, Vec<ad
         tags: tags.iter().map(Cow::as_ref).collect(),
         traceparent: sent.traceparent.as_deref(),
     };
-    admission::admit(application, chance::job_id(now), key_ttl_ms, now)
+    admission::admit(application, new_id, key_ttl_ms, now)
 }
 
 /// The payload of a run as new, when it has one of its own.
