@@ -28,10 +28,10 @@ pub(super) fn text() -> String {
          [Errors](../errors.md) says what to do about each. A member of a request that may\nbe \
          left out may also be `null`.\n",
     );
-    for tag in list(&document["tags"]) {
+    for tag in list(at(&document, "/tags")) {
         let _ =
             write!(page, "\n## {}\n\n{}\n", text_of(&tag["name"]), text_of(&tag["description"]));
-        for (path, methods) in members(&document["paths"]) {
+        for (path, methods) in members(at(&document, "/paths")) {
             for (method, call) in members(methods) {
                 if list(&call["tags"]).contains(&tag["name"]) {
                     describe_call(path, method, call, &mut page);
@@ -40,7 +40,7 @@ pub(super) fn text() -> String {
         }
     }
     page.push_str("\n## Shapes\n");
-    for (name, schema) in members(&document["components"]["schemas"]) {
+    for (name, schema) in members(at(&document, "/components/schemas")) {
         describe_shape(name, schema, &mut page);
     }
     page
@@ -69,7 +69,7 @@ fn describe_call(path: &str, method: &str, call: &Value, page: &mut String) {
         );
     }
     if let Some(schema) = content(&call["requestBody"]).map(|(_, schema)| kind(schema)) {
-        let required = call["requestBody"]["required"] == true;
+        let required = at(call, "/requestBody/required") == true;
         let when = if required { "" } else { " or nothing" };
         let _ = write!(page, "\nBody: {schema}{when}.\n");
     }
@@ -133,6 +133,11 @@ fn content(message: &Value) -> Option<(&str, &Value)> {
 
 fn cell(description: &Value) -> String {
     prose(description).replace('|', "\\|")
+}
+
+/// What is there; null where nothing is.
+fn at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
+    value.pointer(pointer).unwrap_or(&Value::Null)
 }
 
 fn members(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
