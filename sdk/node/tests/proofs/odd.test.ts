@@ -62,11 +62,14 @@ test("a clean run that never completes ends the proof", async () => {
 });
 
 test("an error on purpose is an end", async () => {
-  assertIdempotent(
-    await ofNothing(async () => {
-      throw new NonRetryableError("declined");
-    }),
-  );
+  const refused = await ofNothing(async () => {
+    throw new NonRetryableError("declined");
+  });
+  assertIdempotent(refused);
+  const note =
+    "the clean run failed, so nothing that comes after was tried: NonRetryableError: declined";
+  expect(refused.notes).toEqual([note]);
+  expect(String(refused)).toContain(`\nnote: ${note}`);
   let runs = 0;
   const report = await ofNothing(async () => {
     runs += 1;

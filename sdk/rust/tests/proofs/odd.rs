@@ -68,7 +68,11 @@ async fn a_clean_run_that_never_completes_ends_the_proof() {
 #[tokio::test]
 async fn an_error_on_purpose_is_an_end() {
     let refuse = |_: Job| async { Err(NonRetryable::new("declined").into()) };
-    of_nothing(refuse).run().await.assert_idempotent();
+    let report = of_nothing(refuse).run().await;
+    report.assert_idempotent();
+    let note =
+        "the clean run failed, so nothing that comes after was tried: NonRetryable: declined";
+    assert!(report.to_string().ends_with(&format!("\nnote: {note}")), "{report}");
     let once = Arc::new(AtomicU64::new(0));
     let report = of_nothing(move |_: Job| {
         let run = once.fetch_add(1, Ordering::SeqCst);

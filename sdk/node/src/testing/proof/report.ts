@@ -39,6 +39,8 @@ export interface Report {
   readonly findings: readonly Finding[];
   /** Whether each new process got its modules anew: a `module` was given. */
   readonly freshModules: boolean;
+  /** What the proof could not try, and why. */
+  readonly notes: readonly string[];
   toString(): string;
 }
 
@@ -59,6 +61,7 @@ export class Findings {
   readonly #world: unknown;
   readonly #points: readonly string[];
   readonly #findings: (Finding & { more: number })[] = [];
+  readonly #notes: string[] = [];
   #ways = 1;
 
   /** With the clean run. One that never completes is a finding, and then nothing else is tried. */
@@ -68,6 +71,10 @@ export class Findings {
     this.#points = clean.first.map(told);
     if (clean.end.kind === "never") {
       this.#noteEnd({ kind: "clean" }, clean.end);
+    } else if (clean.end.kind === "failed") {
+      // A payload that does not fit, say: then nothing was done that could be done twice.
+      const { said } = clean.end;
+      this.#notes.push(`the clean run failed, so nothing that comes after was tried: ${said}`);
     }
   }
 
@@ -100,7 +107,7 @@ export class Findings {
   }
 
   report(freshModules: boolean): Report {
-    return new Told(this.#ways, this.#points, this.#findings, freshModules);
+    return new Told(this.#ways, this.#points, this.#findings, freshModules, this.#notes);
   }
 
   #noteEnd(way: Way, end: End): void {
@@ -135,18 +142,21 @@ class Told implements Report {
   readonly points: readonly string[];
   readonly findings: readonly Finding[];
   readonly freshModules: boolean;
+  readonly notes: readonly string[];
 
   constructor(
     ways: number,
     points: readonly string[],
     findings: readonly Finding[],
     freshModules: boolean,
+    notes: readonly string[],
   ) {
     this.ok = findings.length === 0;
     this.ways = ways;
     this.points = points;
     this.findings = findings;
     this.freshModules = freshModules;
+    this.notes = notes;
   }
 
   toString(): string {
@@ -156,13 +166,14 @@ class Told implements Report {
     const unchecked = this.freshModules
       ? ""
       : "; what the handler keeps in variables of its module was not checked (give `module`)";
+    const notes = this.notes.map((note) => `\nnote: ${note}`).join("");
     if (this.ok) {
-      return `idempotent: run in ${this.ways} ways, with ${points}${unchecked}`;
+      return `idempotent: run in ${this.ways} ways, with ${points}${unchecked}${notes}`;
     }
     const found = this.findings.length;
     const effects = found === 1 ? "1 effect" : `${found} effects`;
     const head = `not idempotent: ${effects} wrong, in ${this.ways} ways to run it, with ${points}`;
-    return [head + unchecked, ...this.findings.map(shown)].join("\n\n");
+    return [head + unchecked, ...this.findings.map(shown)].join("\n\n") + notes;
   }
 }
 

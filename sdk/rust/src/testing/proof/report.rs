@@ -20,6 +20,8 @@ pub struct Report {
     pub points: Vec<String>,
     /// What is wrong, one for each effect, those with the shortest sequence first.
     pub findings: Vec<Finding>,
+    /// What the proof could not try, and why.
+    pub notes: Vec<String>,
 }
 
 /// One effect that is not as it should be, and the shortest way to see it.
@@ -53,6 +55,10 @@ impl Report {
     pub fn assert_idempotent(&self) {
         assert!(self.ok, "{self}");
     }
+
+    fn write_notes(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.notes.iter().try_for_each(|note| write!(formatter, "\nnote: {note}"))
+    }
 }
 
 /// Collects what the ways show.
@@ -62,16 +68,22 @@ pub(super) struct Findings {
     ways: usize,
     points: Vec<String>,
     findings: Vec<Finding>,
+    notes: Vec<String>,
 }
 
 impl Findings {
     /// With the clean run. One that never completes is a finding, and then nothing else is tried.
     pub(super) fn begin(clean: &Course, world: Value) -> Self {
         let points = clean.first.iter().map(|point: &Point| point.to_string()).collect();
-        let mut findings =
-            Self { clean: clean.end.clone(), world, ways: 1, points, findings: Vec::new() };
-        if matches!(clean.end, End::Never(_)) {
-            findings.note_end(&Way::Clean, &clean.end);
+        let (clean_end, findings, notes) = (clean.end.clone(), Vec::new(), Vec::new());
+        let mut findings = Self { clean: clean_end, world, ways: 1, points, findings, notes };
+        match &clean.end {
+            End::Completed => {}
+            // A payload that does not fit, say: then nothing was done that could be done twice.
+            End::Failed(said) => findings.notes.push(format!(
+                "the clean run failed, so nothing that comes after was tried: {said}"
+            )),
+            End::Never(_) => findings.note_end(&Way::Clean, &clean.end),
         }
         findings
     }
@@ -142,6 +154,7 @@ impl Findings {
             ways: self.ways,
             points: self.points,
             findings: self.findings,
+            notes: self.notes,
         }
     }
 }
@@ -154,7 +167,8 @@ impl fmt::Display for Report {
             points => format!("{} points: {}", points.len(), points.join(", ")),
         };
         if self.ok {
-            return write!(formatter, "idempotent: run in {} ways, with {points}", self.ways);
+            write!(formatter, "idempotent: run in {} ways, with {points}", self.ways)?;
+            return self.write_notes(formatter);
         }
         let effects = if self.findings.len() == 1 { "effect" } else { "effects" };
         write!(
@@ -178,6 +192,6 @@ impl fmt::Display for Report {
                 write!(formatter, "\n   advice:   {advice}")?;
             }
         }
-        Ok(())
+        self.write_notes(formatter)
     }
 }
