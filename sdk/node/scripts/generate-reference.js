@@ -47,9 +47,14 @@ function told(symbol) {
   const text = ts.displayPartsToString(symbol.getDocumentationComment(checker));
   const tags = symbol.getJsDocTags(checker);
   const throws = tags.filter(({ name }) => name === "throws");
-  return [text, ...throws.map((tag) => `Throws ${ts.displayPartsToString(tag.text)}`)]
+  const whole = [text, ...throws.map((tag) => `Throws ${ts.displayPartsToString(tag.text)}`)]
     .join("\n\n")
     .trim();
+  // TypeScript takes a brace after `@throws` for a type, and an `@` behind a `*` for a tag.
+  if (whole.endsWith("{") || whole.split("`").length % 2 === 0) {
+    throw new Error(`the comment of ${symbol.name} is cut: ${whole.slice(-60)}`);
+  }
+  return whole;
 }
 
 const isInternal = (symbol) => symbol.getJsDocTags(checker).some(({ name }) => name === "internal");

@@ -206,6 +206,9 @@ export class Job<Payload = any> {
    * stored value, now and in every later attempt. When the worker dies after the work and before
    * its result is stored, the work is done again.
    *
+   * The name is the step's identity within the job: a second step of the same name runs nothing and
+   * returns the first one's value. In a loop, put the item's id into the name: `send:${user.id}`.
+   *
    * @throws what `work` throws, and what `checkpoint` throws.
    */
   async step<Value>(name: string, work: () => Value | Promise<Value>): Promise<Value> {

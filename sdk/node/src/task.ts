@@ -60,7 +60,7 @@ export interface TaskDefinition<Input, Payload> {
  * worker.task(charge, async (job) => job.payload.period);
  * ```
  *
- * @throws {@link SettingsError} without a name.
+ * @throws SettingsError without a name.
  */
 export function defineTask<Input = unknown, Payload = Input>(
   definition: TaskDefinition<Input, Payload>,

@@ -218,6 +218,10 @@ impl Job {
     /// the stored value in every later attempt. When the worker dies after the work and before its
     /// result is stored, the work is done again.
     ///
+    /// The name is the step's identity within the job: a second step of the same name runs nothing
+    /// and returns the first one's value. In a loop, put the item's id into the name:
+    /// `format!("send:{}", user.id)`.
+    ///
     /// # Errors
     ///
     /// Those of `work`, and of [`Job::checkpoint_with`]; a stored value that does not fit `T` fails

@@ -49,8 +49,9 @@ export interface ProofOptions<Payload> {
   /**
    * Where the handler stands, so that each new process of the proof loads it anew: the address of
    * its file, `import.meta.resolve("./charge.js")`. Vitest loads files its own way and needs a
-   * function: ``(query) => import(/* @vite-ignore *\/ `./charge.js${query}`)``. What that file
-   * imports is not loaded anew. Left out, the report says that state in the module was not checked.
+   * function: ``(query) => import(`./charge.js${query}`)``, with Vite's comment `@vite-ignore`
+   * before the file's name. What that file imports is not loaded anew. Left out, the report says
+   * that state in the module was not checked.
    */
   module?: ModuleSource | undefined;
   /** The handler's export in `module`; its name when left out, then `default`. */

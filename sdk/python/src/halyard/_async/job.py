@@ -146,6 +146,10 @@ class AsyncJob:
         later attempt, as JSON gives it back or read into the type `into`. When the worker dies
         after the work and before its result is stored, the work is done again.
 
+        The name is the step's identity within the job: a second step of the same name runs nothing
+        and returns the first one's value. In a loop, put the item's id into the name:
+        `f"send:{user.id}"`.
+
         Raises what `work` raises, and what `checkpoint` raises.
         """
         self.signal.check()
