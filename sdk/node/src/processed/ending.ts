@@ -5,7 +5,10 @@ import { OutcomeUnknownError } from "../failure.js";
 import type { Job } from "../job.js";
 import { chain, isA, member } from "../worker/retryable.js";
 
-/** Errors of a request that was sent and whose answer was lost, as Node.js and undici name them. */
+/**
+ * Errors of a request that was sent and whose answer was lost, as Node.js, undici, axios and
+ * nodemailer name them.
+ */
 const LOST = new Set<unknown>([
   "ECONNRESET",
   "ECONNABORTED",
@@ -15,6 +18,9 @@ const LOST = new Set<unknown>([
   "ERR_SOCKET_CONNECTION_TIMEOUT",
   "ERR_STREAM_PREMATURE_CLOSE",
   "ERR_CANCELED",
+  "ERR_REQUEST_ABORTED",
+  "ECONNECTION",
+  "ESOCKET",
   "UND_ERR_SOCKET",
   "UND_ERR_HEADERS_TIMEOUT",
   "UND_ERR_BODY_TIMEOUT",
@@ -24,6 +30,8 @@ const LOST = new Set<unknown>([
 ]);
 /** Aborted by a signal, for instance of `AbortSignal.timeout`. */
 const ABORTED = new Set<unknown>(["AbortError", "TimeoutError"]);
+/** Where an error has its cause; Stripe's client keeps it in `detail`. */
+const CAUSES = ["cause", "detail"];
 
 /**
  * Whether the effect may have happened although the work failed: then the record stays.
@@ -35,7 +43,7 @@ export function isUnknown(error: unknown, job: Job | undefined): boolean {
   if (job?.abortedBy !== undefined) {
     return true;
   }
-  const links = [...chain(error)];
+  const links = [...chain(error, CAUSES)];
   if (links.some((link) => member(link, "syscall") === "connect")) {
     return links.some((link) => isA(link, OutcomeUnknownError));
   }
@@ -44,6 +52,12 @@ export function isUnknown(error: unknown, job: Job | undefined): boolean {
       isA(link, OutcomeUnknownError) ||
       isA(link, JobAbortedError) ||
       LOST.has(member(link, "code")) ||
-      ABORTED.has(member(link, "name")),
+      ABORTED.has(member(link, "name")) ||
+      isHalfRead(link),
   );
+}
+
+/** An answer of which axios got the beginning only: it has no response, as a refusal has. */
+function isHalfRead(error: unknown): boolean {
+  return member(error, "code") === "ERR_BAD_RESPONSE" && member(error, "response") === undefined;
 }

@@ -3,7 +3,8 @@
 import type { Duration } from "../duration.js";
 import { SettingsError } from "../errors.js";
 import type { Job } from "../job.js";
-import type { OnUnknown } from "./once.js";
+import { refuseUnknown } from "../options.js";
+import { checkOutcome, type OnUnknown } from "./once.js";
 import { Store } from "./store.js";
 
 /** How `idempotent` keeps its records. */
@@ -15,13 +16,18 @@ export interface IdempotentOptions<Payload, Value> {
    * for the same work do it once.
    */
   key?: ((job: Job<Payload>) => string) | undefined;
+  /**
+   * How long the work may be in progress before its outcome counts as unknown; until the job's
+   * deadline when left out.
+   */
+  inProgress?: Duration | undefined;
   /** How long a record is kept; `"30d"` when left out. */
   expiresIn?: Duration | undefined;
   /** What to do when an earlier run never said how it ended; `"run"` when left out. */
   onUnknown?: OnUnknown<Value> | undefined;
 }
 
-const OPTIONS = new Set(["store", "key", "expiresIn", "onUnknown"]);
+const OPTIONS = ["store", "key", "inProgress", "expiresIn", "onUnknown"];
 
 /**
  * `handler`, called once for each job: a job that was processed gets the stored response as its
@@ -38,17 +44,27 @@ export function idempotent<Payload = any, Value = unknown>(
   handler: (job: Job<Payload>) => Value | Promise<Value>,
   options: IdempotentOptions<Payload, Value>,
 ): (job: Job<Payload>) => Promise<Value> {
-  const unknown = Object.keys(options).find((name) => !OPTIONS.has(name));
-  if (unknown !== undefined) {
-    throw new SettingsError(`an idempotent handler has no option \`${unknown}\``);
+  if (typeof handler !== "function") {
+    throw new SettingsError(
+      "what is to be idempotent is a handler: idempotent(handler, { store })",
+    );
   }
-  const { store, key, expiresIn, onUnknown } = options;
+  if (options === undefined) {
+    throw new SettingsError("an idempotent handler needs a `store`");
+  }
+  refuseUnknown("an idempotent handler", options, OPTIONS);
+  const { store, key, inProgress, expiresIn, onUnknown } = options;
+  checkOutcome({ inProgress, expiresIn, onUnknown });
+  if (key !== undefined && typeof key !== "function") {
+    throw new SettingsError("the `key` of an idempotent handler is a function of its job");
+  }
   if (!(store instanceof Store)) {
     throw new SettingsError("an idempotent handler needs a `store`");
   }
   return async (job) =>
     await store.once(key === undefined ? job.id : key(job), () => handler(job), {
       job: job as Job,
+      inProgress,
       expiresIn,
       onUnknown,
     });

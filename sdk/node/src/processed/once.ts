@@ -7,6 +7,7 @@ import { makeId } from "../ids.js";
 import type { Job } from "../job.js";
 import { readExact } from "../json/read.js";
 import { writeJson } from "../json/write.js";
+import { refuseUnknown } from "../options.js";
 import { killedOwners, owner as ownerInProof } from "../testing/proof/point.js";
 import { isUnknown } from "./ending.js";
 import { fingerprint } from "./fingerprint.js";
@@ -66,7 +67,7 @@ export interface OnceOptions<Value> {
   onUnknown?: OnUnknown<Value> | undefined;
 }
 
-const OPTIONS = new Set(["job", "payload", "inProgress", "expiresIn", "onUnknown"]);
+const OPTIONS = ["job", "payload", "inProgress", "expiresIn", "onUnknown"];
 
 /** @internal */
 export async function runOnce<Value>(
@@ -76,6 +77,9 @@ export async function runOnce<Value>(
   options: OnceOptions<Value>,
 ): Promise<Value> {
   const claim = claimOf(key, options);
+  if (typeof work !== "function") {
+    throw new SettingsError("the work that is done once is a function: store.once(key, work)");
+  }
   const { owner } = claim;
   let claimed: Claimed;
   try {
@@ -99,9 +103,14 @@ export async function runOnce<Value>(
       return read(told, options);
     }
   }
-  const response = await orEnd(
-    async () => write(await work(), options),
+  const value = await orEnd(
+    async () => await work(),
     (error) => (isUnknown(error, options.job) ? store.leave(key, owner) : store.remove(key, owner)),
+  );
+  // Work whose response JSON cannot carry has been done all the same.
+  const response = await orEnd(
+    async () => write(value, options),
+    () => store.leave(key, owner),
   );
   // The effect has happened, whatever becomes of the record: a store that cannot be told now leaves
   // it unknown, which is the truth.
@@ -111,10 +120,8 @@ export async function runOnce<Value>(
 
 /** @internal What the store is to be asked. */
 export function claimOf<Value>(key: string, options: OnceOptions<Value>): Claim {
-  const unknown = Object.keys(options).find((name) => !OPTIONS.has(name));
-  if (unknown !== undefined) {
-    throw new SettingsError(`work that is done once has no option \`${unknown}\``);
-  }
+  refuseUnknown("work that is done once", options, OPTIONS);
+  checkOutcome(options);
   if (typeof key !== "string" || key === "" || key.length > KEY_CHARS_MAX) {
     throw new SettingsError(`a key has 1 to ${KEY_CHARS_MAX} characters: ${String(key)}`);
   }
@@ -129,6 +136,17 @@ export function claimOf<Value>(key: string, options: OnceOptions<Value>): Claim 
     inProgressMs: Math.min(inProgressMs, TIME_MAX_MS),
     expiresInMs: Math.min(milliseconds(expiresIn, "`expiresIn`"), TIME_MAX_MS),
   };
+}
+
+/** @internal Refuses what would only be found out when it is needed. */
+export function checkOutcome<Value>(options: OnceOptions<Value>): void {
+  const { inProgress, expiresIn, onUnknown = "run" } = options;
+  milliseconds(inProgress ?? IN_PROGRESS_MS, "`inProgress`");
+  milliseconds(expiresIn ?? EXPIRES_IN_MS, "`expiresIn`");
+  if (onUnknown !== "run" && onUnknown !== "fail" && typeof onUnknown !== "function") {
+    const given = JSON.stringify(onUnknown);
+    throw new SettingsError(`\`onUnknown\` is "run", "fail" or a function, and not ${given}`);
+  }
 }
 
 /**

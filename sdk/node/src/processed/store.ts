@@ -63,7 +63,7 @@ export abstract class Store {
    *
    * When the work fails, its record is taken back and the next run does it again. The record stays
    * when the effect may have happened all the same: after an OutcomeUnknownError, after a request
-   * whose answer was lost, and in an aborted attempt.
+   * whose answer was lost, in an aborted attempt, and when JSON cannot carry the response.
    *
    * @throws what `work` throws; AlreadyInProgressError; KeyReusedError; StoreError;
    *   NonRetryableError after `onUnknown: "fail"`; InvalidValueError for what JSON cannot carry.

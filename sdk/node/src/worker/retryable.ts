@@ -26,16 +26,22 @@ export function retryable(error: unknown): boolean {
   return true;
 }
 
-/** An error and its causes, outermost first; of an AggregateError those of all its errors. */
-export function* chain(error: unknown): Generator<unknown, void, undefined> {
+/**
+ * An error and its causes, outermost first; of an AggregateError those of all its errors. `links`
+ * are the members in which a cause may be.
+ */
+export function* chain(
+  error: unknown,
+  links: readonly string[] = ["cause"],
+): Generator<unknown, void, undefined> {
   const waiting = [error];
-  for (let links = 0; links < CHAIN_LINKS_MAX && waiting.length > 0; links += 1) {
+  for (let seen = 0; seen < CHAIN_LINKS_MAX && waiting.length > 0; seen += 1) {
     const link = waiting.shift();
     if (link === undefined || link === null) {
       continue;
     }
     yield link;
-    waiting.push(member(link, "cause"));
+    waiting.push(...links.map((name) => member(link, name)));
     const errors = isA(link, AggregateError) ? member(link, "errors") : undefined;
     waiting.push(...members(errors));
   }

@@ -4,12 +4,14 @@ import {
   AlreadyInProgressError,
   type Claimed,
   fingerprint,
+  InvalidValueError,
   idempotent,
   type Job,
   KeyReusedError,
   NonRetryableError,
   type OnUnknown,
   OutcomeUnknownError,
+  SettingsError,
   type Store,
 } from "@halyard/node";
 import { type FakeJob, fakeJob } from "@halyard/node/testing";
@@ -230,9 +232,14 @@ function handlersAndResponses(open: () => Store): void {
     const store = open();
     const bad = store.once(key("bad"), () => ({ a: [Number.NaN] }));
     await expect(bad).rejects.toThrow("a[0]");
+    // It was done, so it must not be taken for work that was not.
+    const done = fakeJob({ id: key("done") });
+    const big = store.once(done.id, () => 2 ** 60, { job: done });
+    await expect(big).rejects.toThrow(InvalidValueError);
+    expect(await again(store, done.nextAttempt())).toBe("unknown");
     const job = fakeJob({ id: key("big"), bigint: true });
-    const big = () => store.once(job.id, () => 9007199254740993n, { job });
-    expect([await big(), await big()]).toEqual([9007199254740993n, 9007199254740993n]);
+    const exact = () => store.once(job.id, () => 9007199254740993n, { job });
+    expect([await exact(), await exact()]).toEqual([9007199254740993n, 9007199254740993n]);
     expect(await store.once(key("none"), () => undefined)).toBeNull();
   });
 }
@@ -242,6 +249,29 @@ test("options that cannot be used", async () => {
   const wrong = (options: object, name = "k") => store.once(name, () => 1, options);
   await expect(wrong({ expiresin: 1 })).rejects.toThrow("no option `expiresin`");
   await expect(wrong({}, "")).rejects.toThrow("1 to 255");
-  expect(() => idempotent(() => 1, {} as { store: Store })).toThrow("needs a `store`");
-  expect(() => idempotent(() => 1, { store, ttl: 1 } as { store: Store })).toThrow("`ttl`");
+  await expect(wrong({ onUnknown: "ask" })).rejects.toThrow('and not "ask"');
+  await expect(wrong({ expiresIn: "soon" })).rejects.toThrow("`expiresIn`");
+  await expect(store.once("k", undefined as never)).rejects.toThrow(SettingsError);
+
+  const made = (options: unknown) => () => idempotent(() => 1, options as { store: Store });
+  expect(made({})).toThrow("needs a `store`");
+  expect(made(undefined)).toThrow("needs a `store`");
+  expect(made({ store, ttl: 1 })).toThrow("`ttl`");
+  expect(made({ store, expires_in: 1 })).toThrow("it is called `expiresIn`");
+  expect(made({ store, onUnknown: "ask" })).toThrow('`onUnknown` is "run", "fail" or a function');
+  expect(made({ store, expiresIn: "soon" })).toThrow("`expiresIn`");
+  expect(made({ store, inProgress: "soon" })).toThrow("`inProgress`");
+  expect(made({ store, key: "k" })).toThrow("`key`");
+  expect(() => idempotent(undefined as never, { store })).toThrow(SettingsError);
+});
+
+test("a whole handler may say for how long it is in progress", async () => {
+  const { store } = await (stores.MemoryStore as NonNullable<typeof stores.MemoryStore>)();
+  const job = fakeJob();
+  const lasting = idempotent(() => new Promise(() => {}), { store, inProgress: "1h" });
+  void lasting(job);
+  const second = idempotent(() => 1, { store })(job.nextAttempt());
+  const error = await second.catch((error) => error);
+  expect(error).toBeInstanceOf(AlreadyInProgressError);
+  expect(error.delay).toBeGreaterThan(3_000_000);
 });
