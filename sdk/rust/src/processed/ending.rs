@@ -3,17 +3,24 @@
 use std::error::Error as StdError;
 use std::io;
 
-use crate::error::Error;
+use crate::error::{Error, InvalidValue};
 use crate::job::Job;
 use crate::worker::{HandlerError, OutcomeUnknown, chain};
+
+/// What returned values are called in errors: those of a piece of work, and of a handler.
+const RETURNED: [&str; 2] = ["response", "result"];
 
 /// Whether the effect may have happened although the work failed: then the record stays.
 ///
 /// [`OutcomeUnknown`] says so; an aborted attempt was stopped somewhere; a request whose answer
-/// was lost may have been carried out. A connection that was never made has done nothing.
+/// was lost may have been carried out; work whose response cannot be written has been done. A
+/// connection that was never made has done nothing.
 pub(super) fn is_unknown(error: &HandlerError, job: Option<&Job>) -> bool {
     let aborted = job.is_some_and(|job| job.signal().reason().is_some());
     if aborted || error.find::<OutcomeUnknown>().is_some() {
+        return true;
+    }
+    if error.find::<InvalidValue>().is_some_and(|value| RETURNED.contains(&value.what.as_str())) {
         return true;
     }
     if let Some(http) = error.find::<reqwest::Error>() {
@@ -60,6 +67,10 @@ mod tests {
         check("declined", false);
         check(NonRetryable::new("gone"), false);
         check(OutcomeUnknown::new("no answer"), true);
+        let written = |what| crate::json::write(what, &f64::NAN).expect_err("no JSON");
+        check(written("response"), true);
+        check(written("result"), true);
+        check(written("payload"), false);
         check(io::Error::other(OutcomeUnknown::new("deep")), true);
         check(Error::Aborted(AbortReason::TimedOut), true);
         check(io::Error::from(io::ErrorKind::TimedOut), true);
