@@ -90,12 +90,15 @@ export class Halyard {
     return new Worker(this.#connection, options);
   }
 
-  /** What answers at the address. */
+  /** What answers at the address. It needs no key: to check one, call `stats.get()`. */
   version(): Promise<Version> {
     return plain(this.#connection, "GET", "/version", "api");
   }
 
-  /** Whether the server lives and takes work, and what its clock says. Asks once. */
+  /**
+   * Whether the server lives and takes work, and what its clock says. Asks once. It needs no key: to
+   * check one, call `stats.get()`.
+   */
   async health(): Promise<Health> {
     const alive = await this.#connection.sendOnce({ method: "GET", path: "/healthz" });
     if (!alive.isSuccess) {

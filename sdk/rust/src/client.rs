@@ -108,7 +108,8 @@ impl Halyard {
         self.connection.send(&request).await?.json()
     }
 
-    /// Whether the server lives and takes work, and what its clock says. Asks once.
+    /// Whether the server lives and takes work, and what its clock says. Asks once. It needs no key:
+    /// to check one, call [`Halyard::stats`].
     ///
     /// # Errors
     ///
@@ -125,7 +126,7 @@ impl Halyard {
         Ok(Health { not_ready, date: ready.date })
     }
 
-    /// What answers at the address.
+    /// What answers at the address. It needs no key: to check one, call [`Halyard::stats`].
     ///
     /// # Errors
     ///

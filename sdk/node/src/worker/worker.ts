@@ -129,7 +129,8 @@ export class Worker {
   }
 
   /**
-   * Handles the jobs of a task. The handler is a plain function of the job.
+   * Handles the jobs of a task. The handler is a plain function of the job. Tasks belong before
+   * `start`: one that is added later is asked for with the next claim, up to 20 s later.
    *
    * @throws SettingsError when the task has a handler already.
    */

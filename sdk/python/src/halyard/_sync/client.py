@@ -118,7 +118,7 @@ class Halyard:
         )
 
     def version(self) -> Version:
-        """What answers at the address.
+        """What answers at the address. It needs no key: to check one, call `stats.get()`.
 
         Raises HalyardConnectionError, UnexpectedAnswerError when it is no Halyard server.
         """
@@ -127,6 +127,8 @@ class Halyard:
 
     def health(self) -> HalyardError | None:
         """Why the server takes no work; None when it does. Asks once.
+
+        It needs no key: to check one, call `stats.get()`.
 
         Raises HalyardConnectionError when it cannot be reached.
         """
