@@ -96,8 +96,8 @@ export class Halyard {
   }
 
   /**
-   * Whether the server lives and takes work, and what its clock says. Asks once. It needs no key: to
-   * check one, call `stats.get()`.
+   * Whether the server lives and takes work, and what its clock says. Asks once. It needs no key:
+   * to check one, call `stats.get()`.
    */
   async health(): Promise<Health> {
     const alive = await this.#connection.sendOnce({ method: "GET", path: "/healthz" });

@@ -108,8 +108,8 @@ impl Halyard {
         self.connection.send(&request).await?.json()
     }
 
-    /// Whether the server lives and takes work, and what its clock says. Asks once. It needs no key:
-    /// to check one, call [`Halyard::stats`].
+    /// Whether the server lives and takes work, and what its clock says. Asks once. It needs no
+    /// key: to check one, call [`Halyard::stats`].
     ///
     /// # Errors
     ///
