@@ -6,6 +6,7 @@ import { type Duration, milliseconds } from "./duration.js";
 import { type HalyardError, SettingsError } from "./errors.js";
 import { Jobs } from "./jobs/jobs.js";
 import { plain, Queues, StatsCalls, Tasks, Workers } from "./operators.js";
+import { refuseUnknown } from "./options.js";
 import type { Version } from "./records.js";
 import type { Transport } from "./transport.js";
 import { Worker, type WorkerOptions } from "./worker/worker.js";
@@ -116,10 +117,9 @@ export class Halyard {
 }
 
 function settings(options: HalyardOptions): Settings {
-  for (const name in options) {
-    if (!OPTIONS.has(name)) {
-      throw new SettingsError(`a client has no option \`${name}\``);
-    }
+  refuseUnknown("a client", options, OPTIONS);
+  if (options.apiKey === "") {
+    throw new SettingsError("the `apiKey` is empty: leave it out, or give a key of the server");
   }
   return {
     url: readUrl(options.url ?? fromEnvironment("HALYARD_URL") ?? DEFAULT_URL),
@@ -131,7 +131,7 @@ function settings(options: HalyardOptions): Settings {
   };
 }
 
-const OPTIONS = new Set(["url", "apiKey", "timeout", "retryFor", "bigint", "transport"]);
+const OPTIONS = ["url", "apiKey", "timeout", "retryFor", "bigint", "transport"];
 
 function fromEnvironment(name: string): string | undefined {
   return process.env[name] || undefined;

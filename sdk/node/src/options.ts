@@ -19,10 +19,15 @@ export function refuseUnknown(what: string, options: object, known: readonly str
   if (unknown === undefined) {
     return;
   }
-  const plain = (text: string) => text.toLowerCase().replace(/_|ms$/g, "");
-  const meant = known.find((name) => plain(name) === plain(unknown));
-  const advice = meant === undefined ? "" : `; it is called \`${meant}\``;
+  const other = meant(unknown, known);
+  const advice = other === undefined ? "" : `; it is called \`${other}\``;
   throw new SettingsError(`${what} has no option \`${unknown}\`${advice}`);
+}
+
+/** @internal The known name that was meant by one of other letters, as in `idempotency_key`. */
+export function meant(name: string, known: readonly string[]): string | undefined {
+  const plain = (text: string) => text.toLowerCase().replace(/_|ms$/g, "");
+  return known.find((other) => plain(other) === plain(name));
 }
 
 /**

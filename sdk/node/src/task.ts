@@ -4,6 +4,7 @@
  */
 
 import { InvalidValueError, SettingsError } from "./errors.js";
+import { checkName, refuseUnknown } from "./options.js";
 
 /** The part of Standard Schema, version 1, that is used here. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -60,14 +61,19 @@ export interface TaskDefinition<Input, Payload> {
  * worker.task(charge, async (job) => job.payload.period);
  * ```
  *
- * @throws SettingsError without a name.
+ * @throws SettingsError without a name, and for one that the server would not take.
  */
 export function defineTask<Input = unknown, Payload = Input>(
   definition: TaskDefinition<Input, Payload>,
 ): DefinedTask<Input, Payload> {
+  refuseUnknown("a task", definition, ["name", "queue", "schema"]);
   const { name, queue, schema } = definition;
   if (typeof name !== "string" || name === "") {
     throw new SettingsError("a task needs a name");
+  }
+  checkName("a task", name);
+  if (queue !== undefined) {
+    checkName("a queue", queue);
   }
   return Object.freeze({ name, queue, schema });
 }

@@ -4,7 +4,7 @@
  */
 
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -67,6 +67,25 @@ test("its types are whole, and need no more than Node's own", async () => {
   const tsc = join(here, "node_modules", ".bin", "tsc");
   const files = [join(project, "typed.ts"), join(project, "tested.ts")];
   await run(tsc, [...options, ...types, "--skipLibCheck", "false", ...files], { cwd: project });
+});
+
+const MATCHED = `
+import "@halyard/node/testing/vitest";
+import { proveIdempotent } from "@halyard/node/testing";
+import { expect } from "vitest";
+
+const proof = { world: () => 1, reset: () => {} };
+expect(await proveIdempotent(() => 1, proof)).toBeIdempotent();
+`;
+
+test("its matcher has its type, imported before Vitest", async () => {
+  writeFileSync(join(project, "matched.ts"), MATCHED);
+  symlinkSync(join(here, "node_modules", "vitest"), join(project, "node_modules", "vitest"));
+  const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022"];
+  const types = ["--types", "node", "--typeRoots", join(here, "node_modules", "@types")];
+  const tsc = join(here, "node_modules", ".bin", "tsc");
+  const file = join(project, "matched.ts");
+  await run(tsc, [...options, ...types, "--skipLibCheck", file], { cwd: project });
 });
 
 test("only what a user needs is in the archive", () => {

@@ -13,12 +13,13 @@
 import { type Call, type Connection, once, path, query } from "../connection.js";
 import { Reader } from "../convert.js";
 import { type Duration, milliseconds, pause } from "../duration.js";
-import { HalyardError, WaitTimeoutError } from "../errors.js";
+import { HalyardError, SettingsError, WaitTimeoutError } from "../errors.js";
 import { writeJson } from "../json/write.js";
+import { refuseUnknown } from "../options.js";
 import type { CreatedJob, JobDetail, JobRecord, KeyHolder, RetriedJob } from "../records.js";
 import { type CreateResult, createAll, createOne } from "./create.js";
 import { Joiner } from "./joiner.js";
-import { JobPages, type ListJobs } from "./list.js";
+import { FILTERS, JobPages, type ListJobs } from "./list.js";
 import { checkPayload, type Item, itemOf, type NewJob } from "./new-job.js";
 
 /** The server waits no longer for one request. */
@@ -48,7 +49,10 @@ export type BulkResult =
   | { readonly ok: true; readonly id: string; readonly job: JobRecord | null }
   | { readonly ok: false; readonly id: string; readonly error: HalyardError };
 
-/** The calls about jobs. Every one may reject with a ConnectionError or an ApiError. */
+/**
+ * The calls about jobs. Every one may reject with a ConnectionError or an ApiError, and with a
+ * SettingsError for an option that does not exist.
+ */
 export class Jobs {
   readonly #connection: Connection;
   readonly #joiner: Joiner;
@@ -77,10 +81,17 @@ export class Jobs {
 
   /**
    * Creates jobs in requests of up to 1,000, judged in order as if they had been created one by
-   * one. Answers a result for each, in order, and never rejects.
+   * one. Answers a result for each, in order, whatever came of them.
+   *
+   * @throws SettingsError for what is no list.
    */
   // biome-ignore lint/suspicious/noExplicitAny: each job has a payload of its own
   async createBatch(jobs: Iterable<NewJob<any>>): Promise<CreateResult[]> {
+    if (typeof jobs !== "object" || typeof jobs?.[Symbol.iterator] !== "function") {
+      throw new SettingsError(
+        "createBatch takes a list of jobs: createBatch([{ task }, { task }])",
+      );
+    }
     const results: CreateResult[] = [];
     const items: Item[] = [];
     const places: number[] = [];
@@ -116,6 +127,7 @@ export class Jobs {
    *   ApiError `job_not_found` when it is deleted meanwhile.
    */
   async wait(id: string, options: { timeout?: Duration | undefined } = {}): Promise<JobDetail> {
+    refuseUnknown("wait", options, ["timeout"]);
     const timeout = milliseconds(options.timeout ?? 60_000, "timeout");
     const giveUp = performance.now() + timeout;
     for (;;) {
@@ -141,6 +153,7 @@ export class Jobs {
 
   /** Jobs that fit the filter, newest first. Nothing is sent before the first one is asked for. */
   list(filter: ListJobs = {}): JobPages {
+    refuseUnknown("list", filter, FILTERS);
     return new JobPages(this.#connection, filter);
   }
 
@@ -149,6 +162,7 @@ export class Jobs {
    * checkpoints kept.
    */
   async retry(id: string, options: RetryOptions = {}): Promise<RetriedJob> {
+    refuseUnknown("retry", options, ["life", "from", "fresh", "allowCompleted"]);
     const { life, from, fresh, allowCompleted: allow_completed } = options;
     const body = { life, from, fresh, allow_completed };
     return (await this.#act(id, "retry", JSON.stringify(body), once())).retried();
@@ -169,15 +183,17 @@ export class Jobs {
    * will happen again. With `payload`, with another payload.
    */
   async runAsNew(id: string, options: { payload?: unknown } = {}): Promise<JobRecord> {
+    refuseUnknown("runAsNew", options, ["payload"]);
     const payload = writeJson("payload", options.payload, this.#connection.bigint);
     const body = payload === undefined ? "{}" : `{"payload":${payload}}`;
     return (await this.#act(id, "run-as-new", body, once())).record();
   }
 
   /** Deletes a job that does not run. With `forgetKey` its idempotency key is free again. */
-  delete(id: string, options: { forgetKey?: boolean | undefined } = {}): Promise<void> {
+  async delete(id: string, options: { forgetKey?: boolean | undefined } = {}): Promise<void> {
+    refuseUnknown("delete", options, ["forgetKey"]);
     const forget = query({ forget_key: options.forgetKey ? "true" : undefined });
-    return this.#remove(`/v1/jobs${path(id)}${forget}`);
+    await this.#remove(`/v1/jobs${path(id)}${forget}`);
   }
 
   /** Who holds an idempotency key; `null` when nobody does. */
@@ -209,6 +225,7 @@ export class Jobs {
     ids: readonly string[],
     options: { lives?: Readonly<Record<string, number>> | undefined } = {},
   ): Promise<BulkResult[]> {
+    refuseUnknown("bulk", options, ["lives"]);
     const results: BulkResult[] = [];
     for (let start = 0; start < ids.length; start += BULK_IDS_MAX) {
       const part = ids.slice(start, start + BULK_IDS_MAX);

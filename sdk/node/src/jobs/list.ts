@@ -22,6 +22,20 @@ export interface ListJobs {
   cursor?: string | undefined;
 }
 
+/** The names of a filter. */
+export const FILTERS: readonly string[] = [
+  "state",
+  "queue",
+  "task",
+  "tag",
+  "idempotencyKey",
+  "createdAfter",
+  "createdBefore",
+  "order",
+  "limit",
+  "cursor",
+];
+
 /** One page of a list. */
 export interface JobPage {
   data: JobSummary[];

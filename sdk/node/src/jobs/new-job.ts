@@ -1,9 +1,10 @@
 /** What to create, and the request that it makes. */
 
 import { type Duration, milliseconds } from "../duration.js";
-import { InvalidValueError } from "../errors.js";
+import { InvalidValueError, SettingsError } from "../errors.js";
 import { makeId } from "../ids.js";
 import { checkJson, stringify } from "../json/write.js";
+import { meant } from "../options.js";
 import { applySchema, type DefinedTask } from "../task.js";
 import { activeTraceparent } from "../trace.js";
 
@@ -103,9 +104,16 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
 
 /**
  * @internal The create that `job` is.
- * @throws {@link InvalidValueError} for a value that JSON cannot carry, and an unknown option.
+ * @throws {@link InvalidValueError} for a value that JSON cannot carry, and an unknown option;
+ *   {@link SettingsError} for what is no object.
  */
 export function itemOf(job: NewJob<unknown>, bigint: boolean): Item {
+  if (typeof job !== "object" || job === null) {
+    throw new SettingsError('a job to create is an object: { task: "charge", payload }');
+  }
+  if (job.task === null) {
+    throw new InvalidValueError("the job", "task", "it is null; give the name of a task");
+  }
   const defined = typeof job.task === "object" ? job.task : undefined;
   const madeId = job.id === undefined ? makeId("job") : undefined;
   // Written in one go: text that is put together from pieces stays in pieces until it is sent, and
@@ -203,13 +211,11 @@ function iso(date: Date): string {
 
 /** What is not known would be ignored in silence, and a key with it. */
 function unknownOption(name: string, known: readonly string[]): InvalidValueError {
-  const plain = (text: string) => text.toLowerCase().replace(/_|ms$/g, "");
-  const own = name.slice(name.indexOf(".") + 1);
-  const meant = known.find((other) => plain(other) === plain(own));
+  const other = meant(name.slice(name.indexOf(".") + 1), known);
   const advice = ELSEWHERE.get(name) ?? "there is no such option";
   return new InvalidValueError(
     "the job",
     name,
-    meant === undefined ? advice : `the option is called \`${meant}\``,
+    other === undefined ? advice : `the option is called \`${other}\``,
   );
 }

@@ -5,6 +5,7 @@ import { makeId } from "../ids.js";
 import { Job, type JobSource, type Keeper } from "../job.js";
 import { readExact } from "../json/read.js";
 import { writeJson } from "../json/write.js";
+import { refuseUnknown } from "../options.js";
 import { equal } from "./proof/difference.js";
 
 /** How long an attempt of a fake job may take. */
@@ -67,13 +68,29 @@ export class FakeJob<Payload = any> extends Job<Payload> {
   }
 }
 
+const OPTIONS = [
+  "id",
+  "task",
+  "queue",
+  "payload",
+  "attempt",
+  "maxAttempts",
+  "idempotencyKey",
+  "tags",
+  "traceparent",
+  "checkpoints",
+  "bigint",
+];
+
 /**
  * A job to call a handler with.
  *
- * @throws InvalidValueError for a payload that is no JSON.
+ * @throws InvalidValueError for a payload that is no JSON; SettingsError for an option that does
+ *   not exist.
  */
 // biome-ignore lint/suspicious/noExplicitAny: a payload is any JSON unless the test says more
 export function fakeJob<Payload = any>(options: FakeJobOptions<Payload> = {}): FakeJob<Payload> {
+  refuseUnknown("a fake job", options, OPTIONS);
   const { checkpoints = [], bigint = false } = options;
   const now = Date.now();
   // What a handler gets has been JSON on its way.

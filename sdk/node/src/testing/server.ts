@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { HalyardError } from "../errors.js";
+import { refuseUnknown } from "../options.js";
 
 /** How long a server may take to listen, and to end when it is asked to. */
 const START_TIMEOUT_MS = 30_000;
@@ -42,9 +43,11 @@ export interface TestServer extends AsyncDisposable {
 /**
  * Starts a server.
  *
- * @throws HalyardError when there is no program, or it does not begin to listen.
+ * @throws HalyardError when there is no program, or it does not begin to listen; SettingsError for
+ *   an option that does not exist.
  */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  refuseUnknown("a server", options, ["binary", "dataDir", "args", "listen"]);
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "halyard-")));
   const server = new Server(options, dataDir);
   try {

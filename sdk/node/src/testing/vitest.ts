@@ -11,12 +11,18 @@
 import { expect } from "vitest";
 import type { Report } from "./proof/index.js";
 
+interface OfReports {
+  /** Passes when the report of `proveIdempotent` has no finding. */
+  toBeIdempotent(): void;
+}
+
 declare module "vitest" {
+  // Vitest 3.2 and newer takes the matchers of others from here.
   // biome-ignore lint/suspicious/noExplicitAny: it must be declared as Vitest declares it
-  interface Assertion<T = any> {
-    /** Passes when the report of `proveIdempotent` has no finding. */
-    toBeIdempotent(): void;
-  }
+  interface Matchers<T = any> extends OfReports {}
+  // Vitest before that.
+  // biome-ignore lint/suspicious/noExplicitAny: it must be declared as Vitest declares it
+  interface Assertion<T = any> extends OfReports {}
 }
 
 expect.extend({

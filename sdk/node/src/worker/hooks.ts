@@ -1,5 +1,7 @@
 /** What a worker tells its program beside the jobs themselves. */
 
+import { SettingsError } from "../errors.js";
+
 /** A start that the worker does not hold any more; what its handler returns is thrown away. */
 export interface LostJob {
   readonly id: string;
@@ -32,11 +34,24 @@ export class Hooks {
   };
 
   add<Name extends HookName>(name: Name, hook: Hook<Name>): void {
-    this.#hooks[name].add(hook);
+    if (typeof hook !== "function") {
+      throw new SettingsError(`the hook \`${String(name)}\` is no function`);
+    }
+    this.#named(name).add(hook);
   }
 
   remove<Name extends HookName>(name: Name, hook: Hook<Name>): void {
-    this.#hooks[name].delete(hook);
+    this.#named(name).delete(hook);
+  }
+
+  #named<Name extends HookName>(name: Name): Set<Hook<Name>> {
+    if (!Object.hasOwn(this.#hooks, name)) {
+      throw new SettingsError(
+        `a worker has no hook \`${String(name)}\`, only \`error\`, \`lost\` and \`idle\`; ` +
+          "what became of a job is on the job: jobs.wait(id), jobs.get(id)",
+      );
+    }
+    return this.#hooks[name];
   }
 
   /** Calls the hooks. One that throws does not take the worker with it. */

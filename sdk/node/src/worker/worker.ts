@@ -18,6 +18,7 @@ import { type Duration, milliseconds } from "../duration.js";
 import { SettingsError } from "../errors.js";
 import { makeId } from "../ids.js";
 import type { Job } from "../job.js";
+import { checkName, refuseUnknown } from "../options.js";
 import type { DefinedTask, StandardSchema } from "../task.js";
 import { VERSION } from "../version.js";
 import type { Pace } from "./board.js";
@@ -86,7 +87,7 @@ export interface Handling {
   readonly retryable: Retryable;
 }
 
-const OPTIONS = new Set([
+const OPTIONS = [
   "queues",
   "concurrency",
   "lease",
@@ -95,7 +96,7 @@ const OPTIONS = new Set([
   "handleSignals",
   "name",
   "retryable",
-]);
+];
 
 /** Runs jobs. Made by `halyard.worker`. */
 export class Worker {
@@ -114,8 +115,8 @@ export class Worker {
   /** @internal */
   constructor(connection: Connection, options: WorkerOptions) {
     this.#connection = connection;
+    checkOptions(options ?? {});
     const { queues, name = defaultName() } = options;
-    checkOptions(options);
     this.#handleSignals = options.handleSignals ?? true;
     this.#plan = {
       id: this.id,
@@ -132,7 +133,8 @@ export class Worker {
    * Handles the jobs of a task. The handler is a plain function of the job. Tasks belong before
    * `start`: one that is added later is asked for with the next claim, up to 20 s later.
    *
-   * @throws SettingsError when the task has a handler already.
+   * @throws SettingsError when the task has a handler already, and for a name that the server would
+   *   not take.
    */
   task(name: string, handler: Handler): this;
   task<Payload>(name: string, options: TaskOptions<Payload>, handler: Handler<Payload>): this;
@@ -142,12 +144,16 @@ export class Worker {
     second: Handler | TaskOptions,
     third?: Handler,
   ): this {
-    const name = typeof task === "string" ? task : task.name;
+    const name = typeof task === "string" ? task : task?.name;
     const handler = typeof second === "function" ? second : third;
-    const own = typeof task === "string" ? undefined : task.schema;
+    const own = typeof task === "string" ? undefined : task?.schema;
     const schema = typeof second === "function" ? own : second?.schema;
     if (typeof name !== "string" || name === "" || typeof handler !== "function") {
       throw new SettingsError("a task is a name and a function: worker.task(name, handler)");
+    }
+    checkName("a task", name);
+    if (typeof second === "object" && second !== null) {
+      refuseUnknown("a task of a worker", second, ["schema"]);
     }
     if (this.#handlers.has(name)) {
       throw new SettingsError(`the task \`${name}\` has two handlers`);
@@ -167,6 +173,8 @@ export class Worker {
    * such a hook a warning is printed); `lost`, once for each start, when a lease or a deadline has
    * passed under a handler or a report came too late; `idle` when there has been nothing to do for
    * a quarter of a second.
+   *
+   * @throws SettingsError for another name.
    */
   on<Name extends HookName>(name: Name, hook: Hook<Name>): this {
     this.#hooks.add(name, hook);
@@ -245,13 +253,13 @@ export class Worker {
 }
 
 function checkOptions(options: WorkerOptions): void {
-  const unknown = Object.keys(options).find((name) => !OPTIONS.has(name));
-  if (unknown !== undefined) {
-    throw new SettingsError(`a worker has no option \`${unknown}\``);
-  }
+  refuseUnknown("a worker", options, OPTIONS);
   const { queues, concurrency = 1 } = options;
   if (!Array.isArray(queues) || queues.length === 0) {
     throw new SettingsError('a worker needs a queue: { queues: ["default"] }');
+  }
+  for (const queue of queues) {
+    checkName("a queue", queue);
   }
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > LEASES_MAX) {
     throw new SettingsError("concurrency is 1 to 1,000");

@@ -14,8 +14,10 @@ import {
   type JobDetail,
   type JobSummary,
 } from "@halyard/node";
-import { fakeJob, startServer } from "@halyard/node/testing";
+import { fakeJob, proveIdempotent, startServer } from "@halyard/node/testing";
+import "@halyard/node/testing/vitest";
 import * as v from "valibot";
+import { expect } from "vitest";
 import { z } from "zod";
 
 /** Fails to compile unless both are the same type. */
@@ -120,5 +122,7 @@ export async function tests(): Promise<unknown> {
   await using server = await startServer();
   const job = fakeJob({ id: "job_1", payload: { subscription_id: server.url } });
   job.nextAttempt().fresh().abort("cancelled");
+  const proof = { world: () => ({}), reset: () => {} };
+  expect(await proveIdempotent(chargeSubscription, proof)).toBeIdempotent();
   return chargeSubscription(job);
 }

@@ -19,7 +19,8 @@
 
 import { Halyard } from "../../client.js";
 import { type Duration, milliseconds } from "../../duration.js";
-import { HalyardError } from "../../errors.js";
+import { HalyardError, SettingsError } from "../../errors.js";
+import { checkName, refuseUnknown } from "../../options.js";
 import { retryable } from "../../worker/retryable.js";
 import type { Handler, Handling, Worker, WorkerOptions } from "../../worker/worker.js";
 import { transportTo } from "./calls.js";
@@ -54,7 +55,9 @@ export class TestHalyard extends Halyard {
   readonly #bigint: boolean;
   readonly #handlings: Handling[] = [];
 
+  /** @throws SettingsError for an option that does not exist. */
   constructor(options: TestHalyardOptions = {}) {
+    refuseUnknown("TestHalyard", options, ["now", "bigint"]);
     const { now = new Date(), bigint = false } = options;
     const jobs = new JobTable(now.getTime());
     super({ url: "http://test-halyard.invalid", transport: transportTo(jobs), bigint });
@@ -64,6 +67,10 @@ export class TestHalyard extends Halyard {
 
   /** Handles the jobs of a task, in every queue. Jobs of tasks without a handler stay. */
   task(name: string, handler: Handler): this {
+    checkName("a task", name);
+    if (typeof handler !== "function") {
+      throw new SettingsError("a task is a name and a function: task(name, handler)");
+    }
     const handlers = new Map([[name, { handler, schema: undefined }]]);
     this.#handlings.unshift({ handlers, takes: () => true, retryable });
     return this;

@@ -22,6 +22,7 @@ import { SettingsError } from "../../errors.js";
 import { makeId } from "../../ids.js";
 import { readExact } from "../../json/read.js";
 import { writeJson } from "../../json/write.js";
+import { refuseUnknown } from "../../options.js";
 import type { Handler } from "../../worker/worker.js";
 import { loader, type ModuleSource } from "./module.js";
 import { Findings, type Report } from "./report.js";
@@ -71,7 +72,7 @@ export interface ProofOptions<Payload> {
   afterKill?: (() => unknown) | undefined;
 }
 
-const OPTIONS = new Set([
+const OPTIONS = [
   "payload",
   "world",
   "reset",
@@ -82,7 +83,7 @@ const OPTIONS = new Set([
   "bigint",
   "patience",
   "afterKill",
-]);
+];
 
 /**
  * Runs a handler in every way in which a job can be run more than once: twice in a row, killed at
@@ -106,11 +107,8 @@ export async function proveIdempotent<Payload = any>(
   handler: Handler<Payload>,
   options: ProofOptions<Payload>,
 ): Promise<Report> {
-  const { world, reset } = options;
-  const unknown = Object.keys(options).find((name) => !OPTIONS.has(name));
-  if (unknown !== undefined) {
-    throw new SettingsError(`a proof has no option \`${unknown}\``);
-  }
+  refuseUnknown("a proof", options ?? {}, OPTIONS);
+  const { world, reset } = options ?? {};
   if (typeof world !== "function" || typeof reset !== "function") {
     throw new SettingsError("a proof needs a `world` to look at, and a `reset` that empties it");
   }
