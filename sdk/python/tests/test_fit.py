@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, timezone
@@ -16,10 +17,11 @@ import pydantic
 import pydantic.dataclasses
 import pytest
 
-from halyard import InvalidValueError, Job, SettingsError
+import halyard
+from halyard import AsyncJob, InvalidValueError, Job, SettingsError
 from halyard._worker.fit import fit_of
 from halyard._worker.handler import handler_of
-from halyard.testing import fake_job
+from halyard.testing import AsyncFakeJob, FakeJob, fake_job
 
 
 class Colour(Enum):
@@ -156,7 +158,7 @@ class Called:
     def __call__(self, job: Job, line: Line, more: int = 0) -> Line:
         return line
 
-    async def later(self, job: Job) -> None:
+    async def later(self, job: AsyncJob) -> None:
         pass
 
 
@@ -182,6 +184,64 @@ def test_handlers() -> None:
 
     with pytest.raises(SettingsError, match="Missing"):
         handler_of(local)
+
+
+def decorated(handler: Any) -> Any:
+    @functools.wraps(handler)
+    def run(*arguments: Any) -> Any:
+        return handler(*arguments)
+
+    return run
+
+
+def test_a_handler_of_the_other_kind_of_job_is_refused() -> None:
+    async def later(job: Job) -> None:
+        job.checkpoint("charged")
+
+    async def later_fake(job: FakeJob, payload: Any) -> None:
+        pass
+
+    def plain(job: AsyncJob) -> None:
+        pass
+
+    def plain_fake(job: AsyncFakeJob) -> None:
+        pass
+
+    def qualified(job: halyard.AsyncJob) -> None:
+        pass
+
+    def read(job: Any) -> None:
+        pass
+
+    read.__annotations__["job"] = AsyncJob
+    with_import = types.FunctionType(plain.__code__, {}, "typed", None, None)
+    with_import.__annotations__["job"] = "AsyncJob"
+    for wrong in (later, later_fake, functools.partial(later)):
+        with pytest.raises(SettingsError, match="a coroutine handler gets an AsyncJob"):
+            handler_of(wrong)
+    for plainly in (plain, plain_fake, qualified, read, with_import, decorated(plain)):
+        with pytest.raises(SettingsError, match="a plain handler gets a Job"):
+            handler_of(plainly)
+
+
+def test_a_handler_of_its_own_kind_of_job_is_taken() -> None:
+    async def later(job: AsyncJob) -> None:
+        pass
+
+    async def later_fake(job: AsyncFakeJob) -> None:
+        pass
+
+    def plain(job: FakeJob) -> None:
+        pass
+
+    def either(job: Job | AsyncJob) -> None:
+        pass
+
+    def unknown(job: Missing) -> None:  # type: ignore[name-defined]  # noqa: F821
+        pass
+
+    for handler in (later, later_fake, plain, either, unknown, decorated(plain)):
+        handler_of(handler)
 
 
 def test_a_handler_with_yield_is_refused() -> None:

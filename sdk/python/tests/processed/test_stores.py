@@ -229,8 +229,12 @@ class Charge:
 
 
 def test_responses(face: Face) -> None:
+    bad = new_key("bad")
     with pytest.raises(InvalidValueError, match=r"a\[0\]"):
-        face.once(new_key("bad"), lambda: {"a": [float("nan")]})
+        face.once(bad, lambda: {"a": [float("nan")]})
+    # The work was done: the next run finds that, and does not do it again unasked.
+    with pytest.raises(NonRetryableError, match="never said"):
+        face.once(bad, lambda: 1, on_unknown="fail")
     key = new_key("typed")
     big = 2**80
     for _ in range(2):

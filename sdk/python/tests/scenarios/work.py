@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -103,4 +104,9 @@ def _coroutine(handler: Callable[..., Any]) -> Callable[..., Any]:
     async def coroutine(*arguments: Any) -> Any:
         return handler(*arguments)
 
+    signature = inspect.signature(handler)
+    job, *rest = signature.parameters.values()
+    # What it gets is an `AsyncJob`, of which these handlers use what both have.
+    parameters = [job.replace(annotation=Any), *rest]
+    coroutine.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return coroutine

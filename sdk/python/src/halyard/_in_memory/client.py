@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
 from typing import Any, ClassVar, TypeVar, overload
 
+from .. import _names
 from .._async.client import AsyncHalyard
 from .._durations import Duration, milliseconds
 from .._sync.client import Halyard
@@ -55,6 +56,7 @@ class _InMemory:
 
         Jobs of tasks without a handler stay. The last handler of a task counts.
         """
+        _names.check("a task", name)
         if handler is None:
             return lambda function: self.task(name, function)
         self._handlings[0].handlers[name] = handler_of(handler)

@@ -72,9 +72,45 @@ def handler_of(function: HandlerFunction) -> Handler:
     if len(needed) > 2 or any(one.default is one.empty for one in keywords):
         name = getattr(function, "__qualname__", repr(function))
         raise SettingsError(f"the handler {name} takes more than a job and its payload")
+    is_async = _is_async(function)
+    if positional:
+        _check_job(function, positional[0], is_async)
     takes_payload = len(needed) == 2
     annotation = _annotation(function, needed[1]) if takes_payload else Any
-    return Handler(function, _is_async(function), takes_payload, fit_of(annotation))
+    return Handler(function, is_async, takes_payload, fit_of(annotation))
+
+
+def _check_job(function: HandlerFunction, parameter: inspect.Parameter, is_async: bool) -> None:
+    """Refuses a handler that expects the job of the other kind: it would await nothing, or what
+    cannot be awaited.
+    """
+    given, other = ("AsyncJob", "Job") if is_async else ("Job", "AsyncJob")
+    if other in _kinds_of(function, parameter.annotation):
+        kind = "a coroutine" if is_async else "a plain"
+        name = getattr(function, "__qualname__", repr(function))
+        advice = "" if is_async else ", or define it with `async def`"
+        raise SettingsError(
+            f"{kind} handler gets {'an' if is_async else 'a'} {given}, and {name} expects "
+            f"{'a' if is_async else 'an'} {other}: annotate `{parameter.name}: {given}`{advice}"
+        )
+
+
+def _kinds_of(function: HandlerFunction, annotation: Any) -> set[str]:
+    """The names of the classes that an annotation is a subclass of, as far as it can be told."""
+    if isinstance(annotation, str):
+        inner = _innermost(function)
+        known = getattr(getattr(inner, "__func__", inner), "__globals__", {})
+        value: Any = known.get(annotation.partition(".")[0])
+        for name in annotation.split(".")[1:]:
+            value = getattr(value, name, None)
+        if value is None and annotation.isidentifier():
+            # It may be imported for type checkers only.
+            return {annotation}
+        annotation = value
+    if not isinstance(annotation, type):
+        return set()
+    kinds = annotation.__mro__
+    return {kind.__name__ for kind in kinds if kind.__module__.partition(".")[0] == "halyard"}
 
 
 def _is_async(function: HandlerFunction) -> bool:

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from .. import _ids
+from .. import _ids, _names
 from .._durations import Duration, seconds
 from .._settings import Settings
 from .._version import VERSION
@@ -77,11 +77,16 @@ def plan_of(
     """The plan that the settings make. Raises SettingsError."""
     if isinstance(queues, str):
         raise SettingsError(f"queues is a list: queues=[{queues!r}]")
-    names = list(queues)
+    names = [_names.check("a queue", queue) for queue in queues]
     if not names:
         raise SettingsError('a worker needs a queue: queues=["default"]')
-    if not isinstance(concurrency, int) or not 1 <= concurrency <= LEASES_MAX:
-        raise SettingsError(f"concurrency is 1 to {LEASES_MAX:,}, not {concurrency}")
+    if name is not None:
+        _names.check("a worker", name)
+    # True is an int to Python.
+    if type(concurrency) is not int or not 1 <= concurrency <= LEASES_MAX:
+        raise SettingsError(f"concurrency is 1 to {LEASES_MAX:,}, not {concurrency!r}")
+    if not callable(retryable):
+        raise SettingsError(f"retryable is a function of an error, not {retryable!r}")
     length = seconds("lease", lease)
     if not LEASE_RANGE[0] <= length <= LEASE_RANGE[1]:
         raise SettingsError(f"a lease is 5 s to 1 h, not {length:g} s")

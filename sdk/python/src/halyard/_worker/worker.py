@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NoReturn, Self, TypeVar, overload
 
-from .. import _forking
+from .. import _forking, _names
 from .._async.calls import AsyncCalls
 from .._sync.calls import Calls
 from ..errors import HalyardError, SettingsError
@@ -58,8 +58,10 @@ class AnyWorker:
         or a msgspec struct. A plain function runs on a thread and gets a `Job`, a coroutine
         function runs on an event loop and gets an `AsyncJob`. What it returns is the job's result.
 
-        Raises SettingsError when the task has a handler already, or the function can be none.
+        Raises SettingsError when the task has a handler already, the function can be none, or no
+        task can have the name.
         """
+        _names.check("a task", name)
         if handler is None:
             return lambda function: self.task(name, function)
         if name in self._plan.handlers:

@@ -45,8 +45,7 @@ async def run_once(store: AsyncStore, key: str, work: Callable[[], Any], terms: 
             await store.leave(key, owner)
         raise
     try:
-        if response is None:
-            response = terms.write(await awaited(work()))
+        value = await awaited(work()) if response is None else None
     except GeneratorExit:
         # A coroutine that is closed cannot tell anybody: the record stays, until its time is over.
         raise
@@ -56,6 +55,14 @@ async def run_once(store: AsyncStore, key: str, work: Callable[[], Any], terms: 
                 await store.leave(key, owner)
             else:
                 await store.remove(key, owner)
+        raise
+    try:
+        if response is None:
+            response = terms.write(value)
+    except BaseException:
+        # Work whose response JSON cannot carry has been done all the same.
+        with suppress(Exception):
+            await store.leave(key, owner)
         raise
     with suppress(Exception):
         await store.complete(key, owner, response, claim.expires_ms)

@@ -46,8 +46,7 @@ def run_once(store: Store, key: str, work: Callable[[], Any], terms: Terms) -> A
             store.leave(key, owner)
         raise
     try:
-        if response is None:
-            response = terms.write(awaited(work()))
+        value = awaited(work()) if response is None else None
     except GeneratorExit:
         # A coroutine that is closed cannot tell anybody: the record stays, until its time is over.
         raise
@@ -57,6 +56,14 @@ def run_once(store: Store, key: str, work: Callable[[], Any], terms: Terms) -> A
                 store.leave(key, owner)
             else:
                 store.remove(key, owner)
+        raise
+    try:
+        if response is None:
+            response = terms.write(value)
+    except BaseException:
+        # Work whose response JSON cannot carry has been done all the same.
+        with suppress(Exception):
+            store.leave(key, owner)
         raise
     with suppress(Exception):
         store.complete(key, owner, response, claim.expires_ms)

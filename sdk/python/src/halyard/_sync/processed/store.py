@@ -81,7 +81,8 @@ class Store(ABC):
 
         When the work fails, its record is taken back and the next run does it again. The record
         stays when the effect may have happened all the same: after an OutcomeUnknownError, after a
-        request whose answer was lost, and in an attempt that was aborted or cancelled.
+        request whose answer was lost, in an attempt that was aborted or cancelled, and when JSON
+        cannot carry the response.
 
         Raises what `work` raises; AlreadyInProgressError; KeyReusedError; StoreError;
         NonRetryableError after `on_unknown="fail"`; InvalidValueError for what JSON cannot carry;
