@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halyard import AsyncHalyard, Halyard, HalyardError, InvalidValueError, SettingsError
+from halyard import (
+    AsyncHalyard,
+    Halyard,
+    HalyardConnectionError,
+    HalyardError,
+    InvalidValueError,
+    SettingsError,
+)
 from halyard._http import AnswerReader, ProtocolError, Request
 from halyard._settings import Settings, request
+from halyard.testing import fake_job
 
 
 def read(*pieces: bytes, end: bool = False) -> tuple[int, bytes, bool] | None:
@@ -142,6 +151,36 @@ def test_an_address_that_is_empty(monkeypatch: pytest.MonkeyPatch, url: str) -> 
             client(url)
     monkeypatch.setenv("HALYARD_URL", url.strip())
     assert settings_of_nothing().address == "http://127.0.0.1:7373"
+
+
+@pytest.mark.parametrize("client", [Halyard, AsyncHalyard])
+def test_settings_that_are_no_text(client: Any) -> None:
+    with pytest.raises(SettingsError, match="url is a text, not int"):
+        client(5)
+    with pytest.raises(SettingsError, match="api_key is a text, not int"):
+        client(api_key=5)
+
+
+def test_arguments_that_are_none() -> None:
+    # Nothing is sent: nobody answers there.
+    jobs: Any = Halyard("http://127.0.0.1:1", retry_for=0).jobs
+    for ids in ("job_1", [None]):
+        with pytest.raises(SettingsError, match="bulk takes a list of ids"):
+            jobs.bulk("cancel", ids)
+    with pytest.raises(SettingsError, match="takes a list of jobs"):
+        jobs.create_batch({"task": "t"})
+    (refused,) = jobs.create_batch([None])
+    assert isinstance(refused, SettingsError)
+    for id in (None, 5):
+        with pytest.raises(InvalidValueError, match="a text was expected"):
+            jobs.get(id)
+    with pytest.raises(InvalidValueError, match=r"has it as `\.id`"):
+        jobs.get(fake_job())
+
+
+def test_a_host_that_no_resolver_knows_is_told() -> None:
+    with pytest.raises(HalyardConnectionError, match=r"running\? \(.*[Nn]ame"):
+        Halyard("http://nowhere.invalid:1", retry_for=0).version()
 
 
 def settings_of_nothing() -> Settings:

@@ -85,6 +85,8 @@ class Item:
 def item(job: Mapping[str, Any]) -> Item:
     """The create of a job. Raises InvalidValueError, or SettingsError for unknown members."""
     parts: list[str] = []
+    if not isinstance(job, Mapping):
+        raise SettingsError(f'a job to create is {{"task": "name"}}, not {type(job).__name__}')
     for name, value in job.items():
         if value is None:
             continue
@@ -127,6 +129,8 @@ def _milliseconds(name: str, value: Any) -> str:
 def _tags(name: str, value: Any) -> str:
     if isinstance(value, str):
         raise InvalidValueError(name, ".", f"a list was expected: tags=[{value!r}]")
+    if not isinstance(value, Iterable):
+        raise InvalidValueError(name, ".", f"a list was expected, not {type(value).__name__}")
     return f'"{name}":{_json.write(name, list(value))}'
 
 
@@ -135,6 +139,9 @@ def _time(name: str, value: Any) -> str:
 
 
 def _backoff(name: str, value: Any) -> str:
+    if not isinstance(value, Mapping):
+        example = '{"initial": 5, "factor": 2}'
+        raise InvalidValueError(name, ".", f"{example} was expected, not {value!r}")
     members: dict[str, Any] = {}
     for member, given in value.items():
         if member in ("initial", "max"):

@@ -37,6 +37,9 @@ class Settings:
         decimals: bool,
         ssl_context: ssl.SSLContext | None,
     ) -> None:
+        for name, given in (("url", url), ("api_key", api_key)):
+            if given is not None and not isinstance(given, str):
+                raise SettingsError(f"{name} is a text, not {type(given).__name__}")
         # A variable that is empty is one that is not set; an argument that is empty is a mistake.
         text = (os.environ.get("HALYARD_URL") or DEFAULT_URL) if url is None else url
         key = api_key or os.environ.get("HALYARD_API_KEY") or None
@@ -88,9 +91,13 @@ class Settings:
         except ValueError:
             return self.host == "localhost"
 
-    def unreachable(self) -> HalyardConnectionError:
-        """The error when nothing listens at the address."""
-        return HalyardConnectionError(f"cannot reach {self.address}: is `halyard serve` running?")
+    def unreachable(self, cause: OSError) -> HalyardConnectionError:
+        """The error when no connection was made, with what the system said."""
+        why = cause.strerror or str(cause)
+        told = f" ({why})" if why else ""
+        return HalyardConnectionError(
+            f"cannot reach {self.address}: is `halyard serve` running?{told}"
+        )
 
     def timed_out(self) -> HalyardConnectionError:
         """The error when the answer did not come in time."""
@@ -110,6 +117,10 @@ def request(method: str, *path: str, query: list[tuple[str, str]] | None = None)
     escaped.
     """
     for part in path:
+        if not isinstance(part, str):
+            kind = type(part).__name__
+            hint = f"; a {kind} has it as `.id`" if hasattr(part, "id") else ""
+            raise InvalidValueError("the id or name", ".", f"a text was expected, not {kind}{hint}")
         if part in ("", ".", ".."):
             raise InvalidValueError("the id or name", ".", f"`{part}` can be none")
     target = "/" + "/".join(quote(part, safe="") for part in path)

@@ -335,5 +335,5 @@ class SnoozeError(HalyardError):
 
     def __init__(self, delay: float) -> None:
         super().__init__(f"put off for {delay:g} s")
-        #: In how many seconds it is due, 1 s to 30 days.
+        #: In how many seconds it is due; less than 1 s counts as 1 s, more than 30 days as 30.
         self.delay = delay

@@ -31,6 +31,20 @@ def test_the_clock_moves_to_what_is_due() -> None:
     assert test.now - BEGIN == timedelta(seconds=3780)
 
 
+@pytest.mark.parametrize(("delay", "seconds"), [(0, 1), (2.5, 2.5), (1e9, 30 * 86_400)])
+def test_a_snooze_is_cut_as_a_worker_cuts_it(delay: float, seconds: float) -> None:
+    test = TestHalyard(now=BEGIN)
+
+    @test.task("t")
+    def handler(job: Job) -> None:
+        if job.start == 1:
+            job.snooze(delay)
+
+    test.jobs.create(task="t")
+    assert test.drain() == 2
+    assert test.now - BEGIN == timedelta(seconds=seconds)
+
+
 def test_keys_end_with_their_time() -> None:
     test = TestHalyard()
     hour = timedelta(hours=1)

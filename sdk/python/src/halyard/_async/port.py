@@ -163,7 +163,7 @@ class AsyncPort:
                 )
             return link
         except OSError as error:
-            raise settings.unreachable() from error
+            raise settings.unreachable(error) from error
 
     def _give_back(self, link: _Link, alive: bool) -> None:
         if alive and not link.ended and self._loop is asyncio.get_running_loop():

@@ -13,6 +13,7 @@ from .._checkpoints import Checkpoints, Start
 from .._signal import AnySignal, AsyncSignal, Signal
 from .._sync.job import Job
 from .._sync.record import Record
+from .._worker.board.held import SNOOZE_MS
 from .._worker.handler import Handler
 from .._worker.verdict import Completed, Dropped, Ending, Failed, Retryable, Snoozed
 from .jobs import Held, JobTable, ms_of_text, timestamp
@@ -192,7 +193,8 @@ def _finish(jobs: JobTable, held: Held, ending: Ending) -> None:
         case Snoozed(delay):
             _note(jobs, held, "snoozed")
             job |= {"attempt": job["attempt"] - 1, "state": "scheduled"}
-            job["run_at"] = timestamp(jobs.now + round(delay * 1000))
+            least, most = SNOOZE_MS
+            job["run_at"] = timestamp(jobs.now + min(max(round(delay * 1000), least), most))
         case Dropped():
             _note(jobs, held, "released")
             job |= {"attempt": job["attempt"] - 1, "state": "queued"}

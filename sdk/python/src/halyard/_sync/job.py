@@ -162,7 +162,10 @@ class Job:
         return value
 
     def snooze(self, delay: Duration) -> NoReturn:
-        """Puts the job off for `delay`, 1 s to 30 days, without counting the attempt. Raises."""
+        """Puts the job off for `delay` without counting the attempt. Raises.
+
+        A delay below 1 s counts as 1 s, one beyond 30 days as 30 days.
+        """
         raise SnoozeError(seconds("delay", delay))
 
     def __repr__(self) -> str:

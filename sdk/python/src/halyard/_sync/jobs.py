@@ -13,7 +13,7 @@ from .._durations import Duration, seconds
 from .._http import Request
 from .._new_job import NewJob
 from .._settings import request
-from ..errors import ApiError, HalyardError, WaitTimeoutError
+from ..errors import ApiError, HalyardError, SettingsError, WaitTimeoutError
 from ..records import (
     TERMINAL_STATES,
     BulkResult,
@@ -77,7 +77,11 @@ class Jobs:
         A result is the job, or the error that `create` would have raised: nothing is raised for an
         item, and one that is refused does not undo the others. Up to 1,000 jobs and 8 MiB go out in
         one transaction; what is more goes out in several.
+
+        Raises SettingsError when `jobs` is no list of jobs.
         """
+        if isinstance(jobs, (str, Mapping)) or not isinstance(jobs, Iterable):
+            raise SettingsError("create_batch takes a list of jobs: create_batch([job])")
         results: list[CreatedJob | HalyardError | None] = []
         items = []
         for job in jobs:
@@ -268,7 +272,12 @@ class Jobs:
 
         `lives` are those that the caller saw, as with `retry`. More than 1,000 ids go out in
         several calls; when one of them fails as a whole, those before it are done.
+
+        Raises SettingsError when `ids` is no list of ids.
         """
+        is_list = isinstance(ids, Sequence) and not isinstance(ids, str)
+        if not is_list or not all(isinstance(id, str) for id in ids):
+            raise SettingsError(f"bulk takes a list of ids: bulk({action!r}, [job.id])")
         results: list[BulkResult] = []
         for start in range(0, len(ids), BULK_IDS_MAX):
             chosen = ids[start : start + BULK_IDS_MAX]

@@ -140,7 +140,7 @@ class Port:
         except OSError as error:
             if link is not None:
                 link.close()
-            raise settings.unreachable() from error
+            raise settings.unreachable(error) from error
 
     def _give_back(self, link: socket.socket, alive: bool) -> None:
         with self._lock:
