@@ -58,7 +58,7 @@ REACHED = {"_sync.jobs": ("Jobs",), "_sync.queues": ("Queues", "Workers", "Tasks
 MADE_BY_THE_SDK = frozenset(
     (
         *("AsyncSignal", "Counters", "Data", "FakeJob", "Finding", "Job", "Jobs", "Queues"),
-        *("Report", "Server", "Signal", "Tasks", "Workers"),
+        *("Report", "Server", "Signal", "Tasks", "Worker", "Workers"),
     )
 )
 #: A module whose public classes are all part of the surface.
@@ -163,16 +163,48 @@ def bases(module: Module, node: ast.ClassDef) -> list[ast.ClassDef]:
     return found
 
 
+def docstring(node: ast.ClassDef | Function) -> str:
+    """What is told of a definition, with each row of its tables on one line."""
+    lines: list[str] = []
+    for line in (ast.get_docstring(node) or "").splitlines():
+        if line.startswith("| | ") and line != "| | |" and lines[-1].startswith("|"):
+            lines[-1] = lines[-1].removesuffix("|") + line.removeprefix("| | ")
+        else:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def awaited(module: Module, node: ast.ClassDef) -> str:
+    """Which calls of a class for asyncio are awaited."""
+    methods = [one for owner in bases(module, node) for one in owner.body]
+    plain = sorted(
+        {
+            f"`{one.name}`"
+            for one in methods
+            if isinstance(one, ast.FunctionDef)
+            and not one.name.startswith("_")
+            and "property" not in decorators(one)
+        }
+    )
+    text = "its calls are awaited"
+    if plain:
+        *others, last = plain
+        text += f", but not {', '.join(others)} and {last}" if others else f", but not {last}"
+    if node.name == "AsyncHalyard":
+        text += "; `jobs.list` is for `async for`"
+    return text
+
+
 def describe_class(module: Module, name: str, node: ast.ClassDef) -> str:
     """A class: its docstring, how it is made, its attributes and its methods."""
     shown = [ast.unparse(base) for base in node.bases]
     shown = [base for base in shown if base in public_names() or base == "TypedDict"]
-    text = f"\n### {name}\n\n{ast.get_docstring(node) or ''}\n"
+    text = f"\n### {name}\n\n{docstring(node)}\n"
     if shown:
         text += f"\nInherits from `{'`, `'.join(shown)}`.\n"
     twin = name.removeprefix("Async")
     if twin != name and twin in public_names():
-        return text + f"\nIt has what [{twin}](#{twin.lower()}) has; its calls are awaited.\n"
+        return text + f"\nIt has what [{twin}](#{twin.lower()}) has; {awaited(module, node)}.\n"
     attributes, methods = "", ""
     for owner in bases(module, node):
         for item in owner.body:
@@ -191,7 +223,7 @@ def attribute(module: Module, node: ast.stmt) -> str:
         if not is_public(node.name) or decorators(node) != ["property"]:
             return ""
         kind = ast.unparse(node.returns) if node.returns else "Any"
-        return row(node.name, kind, ast.get_docstring(node) or "")
+        return row(node.name, kind, docstring(node))
     names = [name for name in defined(node) if is_public(name)]
     if isinstance(node, ast.AnnAssign):
         kind = ast.unparse(node.annotation)
@@ -218,8 +250,8 @@ def made_attributes(module: Module, node: Function) -> str:
 def row(name: str, kind: str, told: str) -> str:
     """A row of a table of attributes."""
     kind = f": {kind}" if kind else ""
-    told = " ".join(told.split()).replace("|", "\\|")
-    return f"| `{name}{kind}` | {told} |\n".replace(" | None`", " \\| None`")
+    name, told = (text.replace("|", "\\|") for text in (name + kind, " ".join(told.split())))
+    return f"| `{name}` | {told} |\n"
 
 
 def decorators(node: Function) -> list[str]:
@@ -231,7 +263,7 @@ def method(owner: str, node: Function) -> str:
     """A public method, or how the class is made."""
     if {"property", "overload"} & set(decorators(node)):
         return ""
-    told = ast.get_docstring(node) or ""
+    told = docstring(node)
     if node.name == "__init__":
         return "" if owner in MADE_BY_THE_SDK else block(signature(owner, node), told)
     if not is_public(node.name) or node.name.startswith("__"):
@@ -251,7 +283,7 @@ def describe(module: Module, name: str) -> str:
         return describe_class(module, name, node)
     text = f"\n### {name}\n"
     if isinstance(node, Function):
-        return text + block(signature(name, node), ast.get_docstring(node) or "")
+        return text + block(signature(name, node), docstring(node))
     return text + block(ast.unparse(node), module.comment(node))
 
 

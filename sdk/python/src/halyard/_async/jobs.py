@@ -137,7 +137,7 @@ class AsyncJobs:
     ) -> AsyncIterator[JobSummary]:
         """The jobs that match all filters, newest first; pages are fetched as they are needed.
 
-        `limit` is the size of a page, up to 200; `idempotency_key` needs `task`.
+        `limit` is the size of a page; more than 200 counts as 200. `idempotency_key` needs `task`.
         """
         query = _listing.query(
             state=state,

@@ -86,6 +86,8 @@ class Worker(AnyWorker):
 
     Claims, heartbeats and reports run on threads of the worker's own. Coroutine handlers run on an
     event loop on a thread of its own; `AsyncHalyard.worker` runs them on the program's.
+
+    `with worker:` starts it, and stops it at the end of the block.
     """
 
     def __init__(self, calls: Calls, **settings: Any) -> None:
@@ -170,6 +172,8 @@ class AsyncWorker(AnyWorker):
     Coroutine handlers run on the event loop that the worker was started on, plain ones on threads.
     Claims, heartbeats and reports run on threads of the worker's own, so that a handler which
     blocks the loop does not lose its lease.
+
+    `async with worker:` starts it, and stops it at the end of the block.
     """
 
     def __init__(self, calls: AsyncCalls, **settings: Any) -> None:
