@@ -20,6 +20,14 @@ class Provider:
 
 
 provider: Any = Provider()
+entries: dict[str, int] = {}
+
+
+def remembering(job: Job) -> None:
+    if "counted" not in job.checkpoints:
+        entries[job.id] = 3
+        job.checkpoint("counted")
+    job.checkpoint("posted", entries[job.id])
 
 
 def charge(job: Job) -> None:

@@ -99,6 +99,13 @@ def test_a_lock_that_a_killed_run_holds() -> None:
     )
 
 
+def test_what_a_module_remembers_is_lost_with_its_process() -> None:
+    first = of_nothing(odd.remembering).findings[0]
+    assert "KeyError" in first.message
+    assert first.advice is not None
+    assert "variables of its module is lost with its process" in first.advice
+
+
 def test_a_lock_that_a_frozen_run_gives_back() -> None:
     locks = [threading.Lock()]
 

@@ -45,10 +45,20 @@ def _after_kill(way: Way, played: Played, less: bool) -> str | None:
     return None
 
 
-def on_never(way: Way) -> str | None:
-    """A sentence for a handler that does not come to an end any more."""
+#: Errors of what is looked up where it is not.
+_MISSING = ("KeyError:", "AttributeError:", "NameError:", "IndexError:", "UnboundLocalError:")
+
+
+def on_never(way: Way, said: str, is_loaded_anew: bool) -> str | None:
+    """A sentence for a handler that does not come to an end any more, and says this."""
     if not way.is_kill:
         return None
+    if is_loaded_anew and said.startswith(_MISSING):
+        return (
+            f"the run after the kill {way.point} did not find what the run before had; what a "
+            "handler keeps in variables of its module is lost with its process, so keep it with a "
+            "checkpoint or in a store"
+        )
     return (
         f"the run that was killed {way.point} left something that stops the next one; a process "
         "that dies runs no destructor and no `finally`, so what marks work as begun must end by "

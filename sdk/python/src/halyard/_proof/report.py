@@ -90,6 +90,8 @@ class Findings:
         """With the clean run. One that never completes is a finding, and nothing else is tried."""
         self._clean = clean.end
         self._world = world
+        # Without a note, the handler's module is loaded anew for each process.
+        self._is_loaded_anew = note is None
         points = [str(point) for point in clean.first]
         self.report = Report(1, points, notes=[] if note is None else [note])
         if clean.end.kind == "never":
@@ -117,7 +119,7 @@ class Findings:
     def _note_end(self, way: Way, end: End) -> None:
         never = "never completes" if end.kind == "never" else "fails for good"
         message = f"{never}: {way}: {end.said}"
-        advised = advice.on_never(way)
+        advised = advice.on_never(way, end.said, self._is_loaded_anew)
         self._add(Finding(way.name, str(way), None, None, None, message, advised))
 
     def _add(self, finding: Finding) -> None:
