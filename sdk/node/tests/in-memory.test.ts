@@ -278,3 +278,24 @@ test("what never rests", async () => {
   await inMemory.jobs.create({ task: "more" });
   await expect(inMemory.drain()).rejects.toThrow("not at rest after 1000 runs");
 });
+
+test("a time that is none is refused as the server does", async () => {
+  const inMemory = new TestHalyard();
+  for (const runAt of ["tomorrow", "2026-11-30", "2026-13-30T09:00:00Z", "2026-11-30T09:00:00"]) {
+    const refusals = await Promise.all(
+      [real, inMemory].map(({ jobs }) => jobs.create({ task: "t", runAt }).catch((error) => error)),
+    );
+    for (const refusal of refusals) {
+      expect(refusal, runAt).toBeInstanceOf(ApiError);
+    }
+    const [first, second] = refusals.map(({ status, code }) => ({ status, code }));
+    expect(second, runAt).toEqual(first);
+  }
+  const tomorrow = new Date(Date.now() + 24 * HOUR).toISOString().slice(0, 19);
+  for (const runAt of [`${tomorrow}Z`, `${tomorrow}.25+01:00`]) {
+    const [first, second] = await Promise.all(
+      [real, inMemory].map(({ jobs }) => jobs.create({ task: "t", queue: "later", runAt })),
+    );
+    expect(second?.runAt, runAt).toEqual(first?.runAt);
+  }
+});

@@ -22,6 +22,8 @@ export interface PostgresResult {
 /** A client of `pg`, as far as it is used. */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<PostgresResult>;
+  /** `I` when it is in no transaction. */
+  getTransactionStatus?(): string | null;
 }
 
 /** A client that a pool has lent. */
@@ -45,6 +47,7 @@ export interface PostgresOptions {
 /**
  * Records in PostgreSQL 12 or newer, over the caller's own pool or connected client of `pg`.
  *
+ * A single client must be the store's own: a claim while it is in a transaction is refused.
  * `migrate` makes the table. Rows that are to change together with the record need `transaction`;
  * everything else that a handler does is outside, and the store only narrows the window between it
  * and its record.
@@ -96,6 +99,12 @@ export class PostgresStore extends Store {
   }
 
   override async claim(claim: Claim): Promise<Claimed> {
+    // What is claimed in a transaction of somebody else is seen by nobody, and gone if it fails.
+    if (this.#client instanceof InTurn && (await this.#client.isInTransaction())) {
+      throw new StoreError(
+        "its client is in a transaction: give the PostgresStore a pool, or a client of its own",
+      );
+    }
     return await this.#claim(this.#client, claim);
   }
 
@@ -234,6 +243,12 @@ class InTurn implements PostgresClient {
     const answer = this.#last.then(() => this.#client.query(text, values));
     this.#last = answer.catch(() => {});
     return answer;
+  }
+
+  /** Whether it is in a transaction, as far as its `pg` tells. */
+  async isInTransaction(): Promise<boolean> {
+    await this.#last;
+    return ["T", "E"].includes(this.#client.getTransactionStatus?.() ?? "");
   }
 }
 

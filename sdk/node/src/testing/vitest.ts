@@ -10,6 +10,7 @@
 
 import { expect } from "vitest";
 import type { Report } from "./proof/index.js";
+import { checkReport } from "./proof/report.js";
 
 interface OfReports {
   /** Passes when the report of `proveIdempotent` has no finding. */
@@ -27,6 +28,7 @@ declare module "vitest" {
 
 expect.extend({
   toBeIdempotent(report: Report) {
+    checkReport("toBeIdempotent", report);
     return { pass: report.ok, message: () => String(report) };
   },
 });

@@ -255,3 +255,17 @@ test("a claim that ioredis repeats because its answer was lost is one's own", as
   await redis.quit();
   proxy.close();
 });
+
+test("a client that is in somebody's transaction is refused", async () => {
+  const single = client();
+  await single.connect();
+  const own = new PostgresStore(single);
+  const name = key("within");
+  await single.query("begin");
+  const within = own.once(name, () => "done");
+  await expect(within).rejects.toThrow(StoreError);
+  await expect(within).rejects.toThrow("its client is in a transaction");
+  await single.query("rollback");
+  expect(await own.once(name, () => "done")).toBe("done");
+  await single.end();
+});

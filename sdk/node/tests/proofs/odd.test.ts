@@ -10,6 +10,7 @@ import {
   LeaseLostError,
   NonRetryableError,
   OutcomeUnknownError,
+  SettingsError,
 } from "@halyard/node";
 import {
   assertIdempotent,
@@ -18,6 +19,7 @@ import {
   proveIdempotent,
   type Report,
 } from "@halyard/node/testing";
+import "@halyard/node/testing/vitest";
 import { expect, test } from "vitest";
 import { mistaken } from "./mistaken.js";
 import { invoices, mail, payments, reset, store, world } from "./world.js";
@@ -27,6 +29,7 @@ function ofNothing(handler: Handler, more: Partial<ProofOptions<unknown>> = {}):
   return proveIdempotent(handler, { world: () => ({}), reset: () => {}, ...more });
 }
 
+const UNCHANGED = "the clean run changed nothing that the world shows";
 const message = (report: Report) => report.findings[0]?.message;
 
 test("outside of a proof a point is nothing", async () => {
@@ -50,8 +53,38 @@ test("points are listed in order", async () => {
   ]);
   // Clean, twice, before the first line, by hand; and four for each point.
   expect(report.ways).toBe(4 + 4 * report.points.length);
-  expect(`${report}`.split("\n")).toHaveLength(1);
+  expect(report.notes).toEqual([UNCHANGED]);
+  expect(`${report}`.split("\n")).toHaveLength(2);
   assertIdempotent(report);
+});
+
+test("a proof that can hardly find anything says so", async () => {
+  const report = await ofNothing(async () => {});
+  const pointless =
+    "no points were passed, so nothing was killed in between: place crashPoint in the fakes";
+  expect(report.notes).toEqual([pointless, UNCHANGED]);
+  expect(report.ok).toBe(true);
+  expect(String(report)).toContain(`\nnote: ${pointless}`);
+  let charges = 0;
+  const reset = () => {
+    charges = 0;
+  };
+  const shown = { world: () => ({ charges }), reset };
+  const changing = await ofNothing(() => {
+    charges = 1;
+  }, shown);
+  expect(changing.notes).toEqual([pointless]);
+  const blind = ofNothing(async () => {}, { world: () => undefined });
+  await expect(blind).rejects.toThrow("a world must show something");
+});
+
+test("a promise does not pass for a report", async () => {
+  const promise = ofNothing(async () => {}) as unknown as Report;
+  expect(() => assertIdempotent(promise)).toThrow("write `await` before it");
+  expect(() => expect(promise).toBeIdempotent()).toThrow("write `await` before it");
+  expect(() => expect(promise).not.toBeIdempotent()).toThrow(SettingsError);
+  expect(() => assertIdempotent(undefined as never)).toThrow(SettingsError);
+  await promise;
 });
 
 test("a clean run that never completes ends the proof", async () => {

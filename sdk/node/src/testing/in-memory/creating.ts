@@ -9,6 +9,8 @@ import { type JobTable, KEY_TTL_MS, Refused, timestamp, type WireJob } from "./j
 type Create = components["schemas"]["CreateJob"];
 type CreatedJob = components["schemas"]["CreatedJob"];
 
+/** A time as the server takes one, such as `2026-11-30T09:00:00Z`. */
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 /** Pointers that a refusal names. */
 const CHANGED_MAX = 20;
 
@@ -69,7 +71,7 @@ function replay(job: WireJob): Created {
 function make(jobs: JobTable, asked: Create): Created {
   const { now } = jobs;
   const { backoff } = asked;
-  const wished = typeof asked.run_at === "string" ? Date.parse(asked.run_at) : undefined;
+  const wished = typeof asked.run_at === "string" ? moment(asked.run_at) : undefined;
   const runAt = Math.max(now, wished ?? now + (asked.delay_ms ?? 0));
   const job: WireJob = {
     id: asked.id ?? makeId("job"),
@@ -109,6 +111,16 @@ function make(jobs: JobTable, asked: Create): Created {
   };
   jobs.add(job, asked.idempotency_ttl_ms ?? KEY_TTL_MS);
   return { status: 201, job: { ...job, replayed: false } };
+}
+
+/** The milliseconds of a time, as the server reads it. */
+function moment(text: string): number {
+  const ms = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms)) {
+    const detail = `run_at is ${JSON.stringify(text)}, and must be a time as in RFC 3339`;
+    throw new Refused(400, "invalid_field", detail);
+  }
+  return ms;
 }
 
 /** Notes the JSON pointers of the values that differ. */

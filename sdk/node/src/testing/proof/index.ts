@@ -113,11 +113,19 @@ export async function proveIdempotent<Payload = any>(
     throw new SettingsError("a proof needs a `world` to look at, and a `reset` that empties it");
   }
   const subject = subjectOf(handler as Handler, options as ProofOptions<unknown>);
-  const look = async () =>
-    readExact("world", writeJson("world", await world(), true) ?? "null", true);
+  const look = async () => {
+    const seen = await world();
+    if (seen === undefined) {
+      throw new SettingsError(
+        "a world must show something: the `world` of the proof returned nothing",
+      );
+    }
+    return readExact("world", writeJson("world", seen, true) ?? "null", true);
+  };
   await reset();
+  const before = await look();
   const clean = await play({ kind: "clean" }, subject);
-  const findings = new Findings(clean, await look());
+  const findings = new Findings(clean, before, await look());
   if (!findings.cleanRunFailed) {
     for (const way of allWays(clean.first)) {
       await reset();

@@ -1,8 +1,9 @@
 /** What a proof has found. */
 
 import { AssertionError } from "node:assert";
+import { SettingsError } from "../../errors.js";
 import { onEffect, onNever } from "./advice.js";
-import { differences, inWords, text } from "./difference.js";
+import { differences, equal, inWords, text } from "./difference.js";
 import { told } from "./point.js";
 import type { End } from "./running.js";
 import { type Outcome, sequence, type Way } from "./ways.js";
@@ -47,11 +48,21 @@ export interface Report {
 /**
  * Throws the report as an AssertionError, unless all is well: for node:test and others.
  *
- * @throws AssertionError when there is a finding.
+ * @throws AssertionError when there is a finding; SettingsError for what is no report.
  */
 export function assertIdempotent(report: Report): void {
+  checkReport("assertIdempotent", report);
   if (!report.ok) {
     throw new AssertionError({ message: String(report), stackStartFn: assertIdempotent });
+  }
+}
+
+/** @internal A promise has no findings either, and must not pass for a report. */
+export function checkReport(what: string, report: unknown): void {
+  const { ok, then } = Object(report) as { ok?: unknown; then?: unknown };
+  if (typeof ok !== "boolean") {
+    const given = typeof then === "function" ? "a promise of one: write `await` before it" : "none";
+    throw new SettingsError(`${what} takes the report of proveIdempotent, and got ${given}`);
   }
 }
 
@@ -64,8 +75,11 @@ export class Findings {
   readonly #notes: string[] = [];
   #ways = 1;
 
-  /** With the clean run. One that never completes is a finding, and then nothing else is tried. */
-  constructor(clean: Outcome, world: unknown) {
+  /**
+   * With the clean run, and the world before and after it. One that never completes is a finding,
+   * and then nothing else is tried.
+   */
+  constructor(clean: Outcome, before: unknown, world: unknown) {
     this.#clean = clean.end;
     this.#world = world;
     this.#points = clean.first.map(told);
@@ -75,6 +89,8 @@ export class Findings {
       // A payload that does not fit, say: then nothing was done that could be done twice.
       const { said } = clean.end;
       this.#notes.push(`the clean run failed, so nothing that comes after was tried: ${said}`);
+    } else {
+      this.#noteEmpty(before);
     }
   }
 
@@ -108,6 +124,18 @@ export class Findings {
 
   report(freshModules: boolean): Report {
     return new Told(this.#ways, this.#points, this.#findings, freshModules, this.#notes);
+  }
+
+  /** A proof that could hardly find anything says so. */
+  #noteEmpty(before: unknown): void {
+    if (this.#points.length === 0) {
+      this.#notes.push(
+        "no points were passed, so nothing was killed in between: place crashPoint in the fakes",
+      );
+    }
+    if (equal(before, this.#world)) {
+      this.#notes.push("the clean run changed nothing that the world shows");
+    }
   }
 
   #noteEnd(way: Way, end: End): void {
