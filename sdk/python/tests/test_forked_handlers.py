@@ -22,6 +22,8 @@ from multiprocessing import get_context
 from halyard import AsyncHalyard, Halyard
 
 fork = get_context("fork")
+# A shell that starts the tests in the background has them ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def ended_by(number):
     child = fork.Process(target=time.sleep, args=(3600,))
