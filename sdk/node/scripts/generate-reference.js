@@ -1,9 +1,9 @@
 // Makes docs/reference/node.md from the exported declarations and their comments:
 // `npm run generate`. With --check it only says whether the page is fresh.
 
-import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { keep } from "./fresh.js";
 
 const root = new URL("..", import.meta.url);
 const page = new URL("../../docs/reference/node.md", root);
@@ -160,11 +160,4 @@ if (left.size > 0) {
   throw new Error(`no part of the page has ${[...left].map(({ name }) => name).join(", ")}`);
 }
 
-if (process.argv.includes("--check")) {
-  if ((await readFile(page, "utf8")) !== text) {
-    process.stderr.write("docs/reference/node.md is not fresh: npm run generate\n");
-    process.exitCode = 1;
-  }
-} else {
-  await writeFile(page, text);
-}
+await keep(page, text);

@@ -1,7 +1,8 @@
 // Makes src/_generated/statements.ts from the statements of the processed store, which all SDKs
 // share: `npm run generate`. With --check it only says whether the file is fresh.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
+import { keep } from "./fresh.js";
 
 const source = new URL("../../rust/src/processed/", import.meta.url);
 const target = new URL("../src/_generated/statements.ts", import.meta.url);
@@ -24,11 +25,4 @@ for (const name of [...NAMES, "remove.sql", "prune.sql"]) {
 ${escaped}\`;\n`;
 }
 
-if (process.argv.includes("--check")) {
-  if ((await readFile(target, "utf8")) !== text) {
-    process.stderr.write("src/_generated/statements.ts is not fresh: npm run generate\n");
-    process.exitCode = 1;
-  }
-} else {
-  await writeFile(target, text);
-}
+await keep(target, text);

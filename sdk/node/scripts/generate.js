@@ -1,8 +1,9 @@
 // Makes src/_generated/wire.ts from openapi.json: `npm run generate`. With --check it only says
 // whether the file is fresh.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import openapiTS, { astToString } from "openapi-typescript";
+import { keep } from "./fresh.js";
 
 const source = new URL("../../../openapi.json", import.meta.url);
 const target = new URL("../src/_generated/wire.ts", import.meta.url);
@@ -19,13 +20,4 @@ const document = JSON.parse(await readFile(source, "utf8"));
 const shapes = { ...document, paths: {} };
 const text = head + astToString(await openapiTS(shapes, { alphabetize: true }));
 
-if (process.argv.includes("--check")) {
-  if ((await readFile(target, "utf8")) !== text) {
-    process.stderr.write(
-      "src/_generated/wire.ts is not what openapi.json makes: npm run generate\n",
-    );
-    process.exitCode = 1;
-  }
-} else {
-  await writeFile(target, text);
-}
+await keep(target, text);

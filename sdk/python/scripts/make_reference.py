@@ -13,6 +13,8 @@ import sys
 import types
 from pathlib import Path
 
+from fresh import kept
+
 TOP = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TOP / "src"))
 PAGE = TOP.parent.parent / "docs" / "reference" / "python.md"
@@ -324,17 +326,5 @@ def page() -> str:
     return text
 
 
-def main() -> int:
-    """Writes or checks the page."""
-    text = page()
-    if "--check" not in sys.argv:
-        PAGE.write_text(text)
-        return 0
-    if not PAGE.exists() or PAGE.read_text() != text:
-        print("stale: docs/reference/python.md; make it anew: python scripts/make_reference.py")
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(kept({PAGE: page()}))

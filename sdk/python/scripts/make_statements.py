@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from fresh import kept
+
 TOP = Path(__file__).resolve().parent.parent
 SOURCE = TOP.parent / "rust" / "src" / "processed"
 TARGET = TOP / "src" / "halyard" / "_generated" / "statements.py"
@@ -28,17 +30,5 @@ def made() -> str:
     return "".join(parts)
 
 
-def main() -> int:
-    """Writes or checks the file."""
-    text = made()
-    if "--check" not in sys.argv:
-        TARGET.write_text(text)
-        return 0
-    if not TARGET.exists() or TARGET.read_text() != text:
-        print(f"stale: {TARGET.name}; make it anew: python scripts/make_statements.py")
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(kept({TARGET: made()}))

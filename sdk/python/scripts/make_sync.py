@@ -15,6 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from fresh import kept
+
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "halyard"
 BY_HAND = {"port.py", "joiner.py", "processed/waiting.py"}
 
@@ -59,24 +61,15 @@ def formatted(text: str) -> str:
     return text
 
 
-def main() -> int:
-    """Writes or checks the files."""
-    stale = []
+def all_made() -> dict[Path, str]:
+    """Every file, as it is made."""
+    files = {}
     for source in sorted((PACKAGE / "_async").rglob("*.py")):
         name = str(source.relative_to(PACKAGE / "_async"))
-        if name in BY_HAND:
-            continue
-        target = PACKAGE / "_sync" / name
-        text = made(name, source.read_text())
-        if "--check" not in sys.argv:
-            target.parent.mkdir(exist_ok=True)
-            target.write_text(text)
-        elif not target.exists() or target.read_text() != text:
-            stale.append(name)
-    if stale:
-        print(f"stale: {', '.join(stale)}; make them anew: python scripts/make_sync.py")
-    return 1 if stale else 0
+        if name not in BY_HAND:
+            files[PACKAGE / "_sync" / name] = made(name, source.read_text())
+    return files
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(kept(all_made()))

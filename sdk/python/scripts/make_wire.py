@@ -11,6 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from fresh import kept
+
 TOP = Path(__file__).resolve().parent.parent
 TARGET = TOP / "src" / "halyard" / "_generated" / "wire.py"
 SOURCE = TOP.parent.parent / "openapi.json"
@@ -35,17 +37,5 @@ def made() -> str:
         return output.read_text()
 
 
-def main() -> int:
-    """Writes or checks the file."""
-    text = made()
-    if "--check" not in sys.argv:
-        TARGET.write_text(text)
-        return 0
-    if not TARGET.exists() or TARGET.read_text() != text:
-        print(f"stale: {TARGET.name}; make it anew: python scripts/make_wire.py")
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(kept({TARGET: made()}))
