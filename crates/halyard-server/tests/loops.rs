@@ -31,10 +31,13 @@ impl Watch {
     fn new(deaf: bool) -> Self {
         let clock = Arc::new(ManualClock::at(START));
         let hints = Hints::default();
-        let told = hints.listener();
-        let on_change = if deaf { Options::default().on_change } else { told };
         let clock_of_store: Arc<dyn Clock> = Arc::<ManualClock>::clone(&clock);
-        let store = Memory::open(Options { clock: clock_of_store, on_change });
+        let mut options = Options { clock: clock_of_store, ..Options::default() };
+        if !deaf {
+            options.on_change = hints.listener();
+            options.on_claimable = hints.waker();
+        }
+        let store = Memory::open(options);
         let retention = Retention { completed_ms: 1_000, ..Retention::default() };
         let engine = Arc::new(Engine::new(Arc::new(store), hints, retention));
         Self { engine, clock }

@@ -62,6 +62,10 @@ pub enum StoreError {
 /// it must be quick and must not block.
 pub type OnChange = Arc<dyn Fn(&[Change]) + Send + Sync>;
 
+/// Hears of changes that are about to be committed, or just were, and says how many waiting claims
+/// it woke for them. A hint: the commit may fail. Called as [`OnChange`] is.
+pub type OnClaimable = Arc<dyn Fn(&[Change]) -> usize + Send + Sync>;
+
 /// What every verb gives.
 pub type Answer<T> = Result<T, StoreError>;
 

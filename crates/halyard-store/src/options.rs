@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::OnChange;
 use crate::clock::{Clock, SystemClock};
+use crate::{OnChange, OnClaimable};
 
 /// What every store is opened with, whatever it keeps its jobs in.
 #[derive(Clone)]
@@ -13,12 +13,18 @@ pub struct Options {
     pub clock: Arc<dyn Clock>,
     /// Hears of every committed change.
     pub on_change: OnChange,
+    /// Wakes waiting claims, before [`Options::on_change`] hears of the same changes.
+    pub on_claimable: OnClaimable,
 }
 
 impl Default for Options {
     /// The system's clock, and nobody who listens.
     fn default() -> Self {
-        Self { clock: Arc::new(SystemClock::start()), on_change: Arc::new(|_| {}) }
+        Self {
+            clock: Arc::new(SystemClock::start()),
+            on_change: Arc::new(|_| {}),
+            on_claimable: Arc::new(|_| 0),
+        }
     }
 }
 

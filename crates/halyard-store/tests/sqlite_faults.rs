@@ -12,6 +12,8 @@ mod groups;
 mod others;
 #[path = "faults/place.rs"]
 mod place;
+#[path = "faults/woken.rs"]
+mod woken;
 
 use halyard_store::contract::random::trouble;
 
@@ -48,6 +50,21 @@ fn a_verb_that_fails_did_nothing() {
 #[test]
 fn a_bad_member_fails_alone() {
     groups::a_bad_member_fails_alone();
+}
+
+#[test]
+fn a_woken_claim_shares_the_group() {
+    woken::a_woken_claim_shares_the_group();
+}
+
+#[test]
+fn a_woken_claim_fails_alone() {
+    woken::a_woken_claim_fails_alone();
+}
+
+#[test]
+fn nobody_waits_for_a_claim_that_does_not_come() {
+    woken::nobody_waits_for_a_claim_that_does_not_come();
 }
 
 #[test]

@@ -116,6 +116,7 @@ async fn serve_until_told(args: Args, settings: Settings) -> anyhow::Result<Exit
     let options = sqlite::Options {
         store: halyard_store::options::Options {
             on_change: hints.listener(),
+            on_claimable: hints.waker(),
             ..halyard_store::options::Options::default()
         },
         ..sqlite::Options::default()

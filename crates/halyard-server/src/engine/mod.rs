@@ -33,10 +33,11 @@ pub mod workers;
 use std::sync::Arc;
 
 use halyard_core::retention::Retention;
-use halyard_store::{OnChange, Store};
+use halyard_store::{OnChange, OnClaimable, Store};
 use tokio::sync::watch;
 
-/// Who is told of commits. Made before the store, which calls [`Hints::listener`].
+/// Who is told of commits. Made before the store, which calls [`Hints::listener`]
+/// and [`Hints::waker`].
 #[derive(Debug)]
 pub struct Hints {
     /// Waiting claims.
@@ -61,13 +62,18 @@ impl Hints {
     /// What the store is opened with.
     #[must_use]
     pub fn listener(&self) -> OnChange {
-        let (claims, reads) = (Arc::clone(&self.claims), Arc::clone(&self.reads));
-        let events = Arc::clone(&self.events);
+        let (reads, events) = (Arc::clone(&self.reads), Arc::clone(&self.events));
         Arc::new(move |changes| {
-            claims.hear(changes);
             reads.hear(changes);
             events.hear(changes);
         })
+    }
+
+    /// What the store is opened with, too.
+    #[must_use]
+    pub fn waker(&self) -> OnClaimable {
+        let claims = Arc::clone(&self.claims);
+        Arc::new(move |changes| claims.hear(changes))
     }
 }
 

@@ -138,10 +138,10 @@ impl Wakeups {
         self.lock().lines.values().map(BTreeMap::len).sum()
     }
 
-    /// Hears of a commit.
-    pub fn hear(&self, changes: &[Change]) {
+    /// Hears of changes; says how many claims it woke.
+    pub fn hear(&self, changes: &[Change]) -> usize {
         if self.idle.load(Ordering::SeqCst) {
-            return;
+            return 0;
         }
         let mut lines = self.lock();
         let (from, until) = (0, lines.next);
@@ -157,8 +157,9 @@ impl Wakeups {
             }
         }
         hints.reverse();
-        lines.hint(hints);
+        let woken = lines.hint(hints);
         self.settle_idle(&lines);
+        woken
     }
 
     /// The base poll: wakes the first claim of each line that names one of `ready`.
@@ -273,8 +274,9 @@ impl Lines {
             .min_by_key(|(_, place)| *place)
     }
 
-    /// Wakes claims for these jobs; one claim takes as many hints as it may take jobs.
-    fn hint(&mut self, hints: Vec<Hint>) {
+    /// Wakes claims for these jobs, and says how many; one claim takes as many hints as it may take
+    /// jobs.
+    fn hint(&mut self, hints: Vec<Hint>) -> usize {
         let mut woken: Vec<Woken> = Vec::new();
         for hint in hints {
             if let Some(last) = woken.last_mut()
@@ -297,10 +299,12 @@ impl Lines {
                 self.hinted.remove(&hint.id);
             }
         }
+        let count = woken.len();
         for claim in woken {
             // Its receiver is closed under this lock, and only after the claim has left its line.
             let _ = claim.slot.wake.send(claim.wake);
         }
+        count
     }
 
     fn pass_on(&mut self, hints: Vec<Hint>, asked: u64) {

@@ -228,7 +228,8 @@ async fn many_large_bodies_at_once_are_told_to_come_back() {
 #[tokio::test]
 async fn connections_beyond_the_last_place_are_refused_like_any_call() {
     let hints = Hints::default();
-    let options = Options { on_change: hints.listener(), ..Options::default() };
+    let options =
+        Options { on_change: hints.listener(), on_claimable: hints.waker(), ..Options::default() };
     let store = Arc::new(Memory::open(options));
     let engine = Arc::new(Engine::new(store, hints, Retention::default()));
     let door = Door { key: None, listen: [127, 0, 0, 1].into(), allowed_hosts: Vec::new() };

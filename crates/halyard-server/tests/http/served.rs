@@ -55,7 +55,11 @@ impl Served {
 
     pub(crate) async fn with(settings: Settings) -> Self {
         let hints = Hints::default();
-        let options = Options { on_change: hints.listener(), ..Options::default() };
+        let options = Options {
+            on_change: hints.listener(),
+            on_claimable: hints.waker(),
+            ..Options::default()
+        };
         let running = serve::start(settings, Arc::new(Memory::open(options)), hints).await;
         let running = running.unwrap();
         Self { address: running.address(), running: Some(running), key: None }

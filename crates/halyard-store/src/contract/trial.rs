@@ -64,6 +64,7 @@ impl Trial {
             on_change: Arc::new(move |changes: &[Change]| {
                 listener.lock().unwrap().extend_from_slice(changes);
             }),
+            ..Options::default()
         };
         let Opened { store, keep } = maker.open(options).await;
         Self { store, clock, heard, seeds: AtomicU64::new(0), _keep: keep }

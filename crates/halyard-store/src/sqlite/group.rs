@@ -25,6 +25,8 @@ pub(super) struct Group {
     pub(super) tally_taken: Tally,
     /// Told once it is committed.
     pub(super) changes: Vec<Change>,
+    /// So many of them were told to waiting claims.
+    pub(super) announced: usize,
     pub(super) seq_before: i64,
     pub(super) stamp_before: TimeMs,
     pub(super) queues_before: Option<HashMap<Name, bool>>,

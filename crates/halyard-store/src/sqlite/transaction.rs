@@ -17,8 +17,8 @@ use super::group::{Group, Tally};
 use super::rows::{self, Guard};
 use super::statements::Statements;
 use super::writer::Ran;
-use crate::OnChange;
 use crate::clock::Clock;
+use crate::{OnChange, OnClaimable};
 
 /// Running jobs that are kept in memory: some 50 MB. Further ones are read from their rows.
 pub(super) const RUNNING_REMEMBERED_MAX: usize = 100_000;
@@ -30,6 +30,7 @@ pub(super) struct Tx<'c> {
     pub(super) counters: Counters,
     clock: Arc<dyn Clock>,
     on_change: OnChange,
+    on_claimable: OnClaimable,
     /// Queues that were paused once, and whether they are: claims pass paused ones by.
     queues: HashMap<Name, bool>,
     /// Running jobs as their rows are: a claim is followed by heartbeats and a report, which then
@@ -72,6 +73,7 @@ impl<'c> Tx<'c> {
             sql,
             clock,
             on_change: Arc::clone(&options.store.on_change),
+            on_claimable: Arc::clone(&options.store.on_claimable),
             next_seq: seq + 1,
             // A new store begins with a stamp of its opening.
             stamp: if stamp == 0 { now } else { stamp },
@@ -115,6 +117,18 @@ impl<'c> Tx<'c> {
         self.counters.settle(true);
         self.tally.add(std::mem::take(&mut self.group.tally));
         Ok(())
+    }
+
+    /// Tells waiting claims what the group has changed since it was called last; says how many it
+    /// woke.
+    pub(super) fn announce(&mut self) -> usize {
+        let news = self.group.changes.get(self.group.announced..).unwrap_or_default();
+        if news.is_empty() {
+            return 0;
+        }
+        let woken = (self.on_claimable)(news);
+        self.group.announced = self.group.changes.len();
+        woken
     }
 
     /// Tells what the committed group changed.

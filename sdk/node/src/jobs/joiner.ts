@@ -1,9 +1,10 @@
 /**
  * Joins creates that are called at the same time.
  *
- * What is called while a create is under way goes out together when that one returns. Nothing waits
- * on a timer: a lone call goes out at once, with the end of the current turn of the event loop, and
- * the busier the program, the larger its batches.
+ * What is called while creates are under way goes out together when one of them returns. Nothing
+ * waits on a timer: a lone call goes out at once, with the end of the current turn of the event
+ * loop, and the busier the program, the larger its batches. Many are parted over two requests, so
+ * that the program works on the one while the server works on the other.
  */
 
 import type { Connection } from "../connection.js";
@@ -18,11 +19,18 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Creates that wait for the one under way. */
+/** Requests that are under way at the same time. */
+const REQUESTS_MAX = 2;
+/** So few creates wait for the request that is under way instead of taking a second one. */
+const SECOND_MIN = 8;
+
+/** Creates that wait for those under way. */
 export class Joiner {
   readonly #connection: Connection;
   #waiting: Waiting[] = [];
-  #sending = false;
+  #underWay = 0;
+  /** Whether the next request goes out with the end of this turn. */
+  #due = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -32,33 +40,35 @@ export class Joiner {
   create(item: Item): Promise<CreatedJob> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, body: item.body, resolve, reject });
-      if (!this.#sending) {
-        this.#sending = true;
-        setImmediate(this.#send);
-      }
+      this.#goOn();
     });
   }
 
+  #goOn(): void {
+    const enough = this.#underWay === 0 ? 1 : SECOND_MIN;
+    if (!this.#due && this.#underWay < REQUESTS_MAX && this.#waiting.length >= enough) {
+      this.#due = true;
+      setImmediate(this.#send);
+    }
+  }
+
   readonly #send = (): void => {
-    const end = partEnd(this.#waiting, 0);
+    const share = Math.ceil(this.#waiting.length / (REQUESTS_MAX - this.#underWay));
+    const end = Math.min(partEnd(this.#waiting, 0), Math.max(share, SECOND_MIN));
     const next = this.#waiting.slice(0, end);
     this.#waiting = this.#waiting.slice(end);
+    this.#underWay += 1;
+    this.#due = false;
+    this.#goOn();
     const items = next.map((waiting) => waiting.item);
     void createAll(this.#connection, items).then((results) => {
       for (const [n, result] of results.entries()) {
         settle(next[n] as Waiting, result);
       }
+      this.#underWay -= 1;
       // Callers who create again as soon as they have their answer come along.
-      setImmediate(this.#goOn);
+      this.#goOn();
     });
-  };
-
-  readonly #goOn = (): void => {
-    if (this.#waiting.length === 0) {
-      this.#sending = false;
-    } else {
-      this.#send();
-    }
   };
 }
 

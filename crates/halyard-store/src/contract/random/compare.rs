@@ -84,6 +84,7 @@ pub(super) fn options() -> ((Options, Arc<ManualClock>), Heard) {
         on_change: Arc::new(move |changes: &[Change]| {
             listener.lock().unwrap().extend_from_slice(changes);
         }),
+        ..Options::default()
     };
     ((options, clock), heard)
 }
