@@ -10,7 +10,7 @@
 
 import { expect } from "vitest";
 import type { Report } from "./proof/index.js";
-import { checkReport } from "./proof/report.js";
+import { checkReport, provedNothing } from "./proof/report.js";
 
 interface OfReports {
   /** Passes when the report of `proveIdempotent` has no finding. */
@@ -29,6 +29,8 @@ declare module "vitest" {
 expect.extend({
   toBeIdempotent(report: Report) {
     checkReport("toBeIdempotent", report);
-    return { pass: report.ok, message: () => String(report) };
+    // `not` is for what was found: a proof that never came to its ways has found nothing.
+    const pass = provedNothing(report) ? this.isNot === true : report.ok;
+    return { pass, message: () => String(report) };
   },
 });

@@ -95,14 +95,23 @@ test("a clean run that never completes ends the proof", async () => {
 });
 
 test("an error on purpose is an end", async () => {
-  const refused = await ofNothing(async () => {
+  const refuse = () => {
     throw new NonRetryableError("declined");
-  });
+  };
+  const refused = await ofNothing(refuse, { expectFailure: true });
   assertIdempotent(refused);
-  const note =
-    "the clean run failed, so nothing that comes after was tried: NonRetryableError: declined";
+  const note = "the clean run failed, as expected: NonRetryableError: declined";
   expect(refused.notes).toEqual([note]);
   expect(String(refused)).toContain(`\nnote: ${note}`);
+  expect(`${await ofNothing(refuse)}`.split("\n")).toEqual([
+    "nothing proved: one clean run, without any fault, did not end as it should, so no other way " +
+      "was tried; it passed no points",
+    "",
+    "1. the clean run fails for good, so nothing was proved: NonRetryableError: declined",
+    "   advice:   a job that fails did nothing that could be done twice; correct the payload, or " +
+      "what `reset` leaves in the world, so that the handler completes; if the job is to fail, " +
+      "say so with `expectFailure: true`",
+  ]);
   let runs = 0;
   const report = await ofNothing(async () => {
     runs += 1;
@@ -237,6 +246,7 @@ test("a world that is no plain data, and options that cannot be used", async () 
   const nothing = async () => {};
   await expect(ofNothing(nothing, { world: () => ({ rows: new Map() }) })).rejects.toThrow("rows");
   await expect(ofNothing(nothing, { wrold: 1 } as object)).rejects.toThrow("no option `wrold`");
+  await expect(ofNothing(nothing, { expectFailure: 1 as never })).rejects.toThrow("true or false");
   const nameless = proveIdempotent(nothing, {} as ProofOptions<unknown>);
   await expect(nameless).rejects.toThrow("needs a `world`");
   const empty = { module: async () => ({}) };

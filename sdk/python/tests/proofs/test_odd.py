@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from halyard import InvalidValueError, Job, NonRetryableError
+from halyard import InvalidValueError, Job, NonRetryableError, SettingsError
 from halyard.testing import Report, crash_point, prove_idempotent
 
 from . import mistaken, odd, world
@@ -59,11 +59,21 @@ def test_an_error_on_purpose_is_an_end() -> None:
     def refuse(job: Job) -> None:
         raise NonRetryableError("declined")
 
-    report = of_nothing(refuse)
+    report = of_nothing(refuse, expect_failure=True)
     report.check()
-    assert report.notes[-1] == (
-        "the clean run failed, so nothing that comes after was tried: NonRetryableError: declined"
-    )
+    note = "the clean run failed, as expected: NonRetryableError: declined"
+    assert report.notes[-1] == note
+    assert str(of_nothing(refuse)).splitlines()[:4] == [
+        "nothing proved: one clean run, without any fault, did not end as it should, so no other "
+        "way was tried; it passed no points",
+        "",
+        "1. the clean run fails for good, so nothing was proved: NonRetryableError: declined",
+        "   advice:   a job that fails did nothing that could be done twice; correct the payload, "
+        "or what `reset` leaves in the world, so that the handler completes; if the job is to "
+        "fail, say so with `expect_failure=True`",
+    ]
+    with pytest.raises(SettingsError, match="True or False"):
+        of_nothing(refuse, expect_failure=1)
     runs: list[int] = []
 
     def once(job: Job) -> None:

@@ -5,11 +5,13 @@
 //! |---|---|
 //! | `world` | what the handlers change |
 //! | `mistaken`, `mended` | the handlers |
+//! | `expectations` | clean runs that fail, told beforehand or not |
 //! | `odd` | handlers that panic, wait for ever or fail on purpose |
 //! | `transaction` | a handler in a transaction of PostgreSQL |
 
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test that panics has failed")]
 
+mod expectations;
 mod mended;
 mod mistaken;
 mod odd;
@@ -19,7 +21,7 @@ mod world;
 
 use std::collections::BTreeSet;
 
-use halyard::testing::{Report, prove_idempotent};
+use halyard::testing::{Proof, Report, prove_idempotent};
 use halyard::{HandlerResult, Job};
 use serde_json::{Value, json};
 
@@ -60,11 +62,15 @@ proofs! {
     only mended: module_state
 }
 
-/// The shared list.
+/// The shared list of mistakes.
 fn table() -> Vec<Value> {
+    table_of("proofs")
+}
+
+fn table_of(name: &str) -> Vec<Value> {
     let file: Value = serde_json::from_str(include_str!("../../../scenarios/proofs.json"))
         .expect("the shared list");
-    file["proofs"].as_array().expect("a table").clone()
+    file[name].as_array().expect("a table").clone()
 }
 
 #[test]
@@ -85,6 +91,14 @@ where
     F: Fn(World, Job) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = HandlerResult<()>> + Send + 'static,
 {
+    proof(handler).run().await
+}
+
+fn proof<F, Fut>(handler: F) -> Proof
+where
+    F: Fn(World, Job) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = HandlerResult<()>> + Send + 'static,
+{
     let world = World::default();
     let (used, seen) = (world.clone(), world.clone());
     prove_idempotent(move |job: Job| handler(used.clone(), job))
@@ -94,8 +108,6 @@ where
             world.reset();
             std::future::ready(())
         })
-        .run()
-        .await
 }
 
 #[track_caller]

@@ -68,10 +68,20 @@ async fn a_clean_run_that_never_completes_ends_the_proof() {
 #[tokio::test]
 async fn an_error_on_purpose_is_an_end() {
     let refuse = |_: Job| async { Err(NonRetryable::new("declined").into()) };
-    let report = of_nothing(refuse).run().await;
+    let report = of_nothing(refuse).run().await.to_string();
+    let told = [
+        "nothing proved: one clean run, without any fault, did not end as it should, so no other \
+         way was tried; it passed no points",
+        "",
+        "1. the clean run fails for good, so nothing was proved: NonRetryable: declined",
+        "   advice:   a job that fails did nothing that could be done twice; correct the payload, \
+         or what `reset` leaves in the world, so that the handler completes; if the job is to \
+         fail, say so with `.expect_failure(true)`",
+    ];
+    assert_eq!(report.lines().collect::<Vec<_>>(), told);
+    let report = of_nothing(refuse).expect_failure(true).run().await;
     report.assert_idempotent();
-    let note =
-        "the clean run failed, so nothing that comes after was tried: NonRetryable: declined";
+    let note = "the clean run failed, as expected: NonRetryable: declined";
     assert!(report.to_string().ends_with(&format!("\nnote: {note}")), "{report}");
     let once = Arc::new(AtomicU64::new(0));
     let report = of_nothing(move |_: Job| {

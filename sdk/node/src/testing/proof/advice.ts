@@ -1,6 +1,7 @@
 /** What to do about a finding, as far as the runs have shown it. Pure. */
 
 import { type Point, same, told } from "./point.js";
+import type { End } from "./running.js";
 import type { Outcome, Way } from "./ways.js";
 
 /** Whether there is too much of an effect, too little, or something else. */
@@ -59,6 +60,15 @@ export function onNever(way: Way): string | undefined {
     "process that dies runs no destructor and no `finally`, so what marks work as begun must end " +
     "by itself or be taken over"
   );
+}
+
+/** A sentence for a clean run that fails where it was to complete, or the other way round. */
+export function onCleanRun(end: End): string {
+  return end.kind === "completed"
+    ? "correct the payload, so that the handler refuses it; or take `expectFailure` away"
+    : "a job that fails did nothing that could be done twice; correct the payload, or what " +
+        "`reset` leaves in the world, so that the handler completes; if the job is to fail, say " +
+        "so with `expectFailure: true`";
 }
 
 function amountOf(expected: unknown, got: unknown): Amount {

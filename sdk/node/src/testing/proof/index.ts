@@ -70,6 +70,11 @@ export interface ProofOptions<Payload> {
    * keeps its connections, so a transaction that it has begun holds its locks until this ends it.
    */
   afterKill?: (() => unknown) | undefined;
+  /**
+   * Whether the job is to fail: the clean run must end with an error that is not retried. Left out,
+   * a clean run that fails is a finding, because it proves nothing about what comes after.
+   */
+  expectFailure?: boolean | undefined;
 }
 
 const OPTIONS = [
@@ -83,6 +88,7 @@ const OPTIONS = [
   "bigint",
   "patience",
   "afterKill",
+  "expectFailure",
 ];
 
 /**
@@ -108,9 +114,12 @@ export async function proveIdempotent<Payload = any>(
   options: ProofOptions<Payload>,
 ): Promise<Report> {
   refuseUnknown("a proof", options ?? {}, OPTIONS);
-  const { world, reset } = options ?? {};
+  const { world, reset, expectFailure = false } = options ?? {};
   if (typeof world !== "function" || typeof reset !== "function") {
     throw new SettingsError("a proof needs a `world` to look at, and a `reset` that empties it");
+  }
+  if (typeof expectFailure !== "boolean") {
+    throw new SettingsError("`expectFailure` of a proof is true or false");
   }
   const subject = subjectOf(handler as Handler, options as ProofOptions<unknown>);
   const look = async () => {
@@ -125,8 +134,8 @@ export async function proveIdempotent<Payload = any>(
   await reset();
   const before = await look();
   const clean = await play({ kind: "clean" }, subject);
-  const findings = new Findings(clean, before, await look());
-  if (!findings.cleanRunFailed) {
+  const findings = new Findings(clean, before, await look(), expectFailure);
+  if (!findings.nothingProved) {
     for (const way of allWays(clean.first)) {
       await reset();
       const outcome = await play(way, subject);

@@ -2,7 +2,7 @@
 
 import { AssertionError } from "node:assert";
 import { SettingsError } from "../../errors.js";
-import { onEffect, onNever } from "./advice.js";
+import { onCleanRun, onEffect, onNever } from "./advice.js";
 import { differences, equal, inWords, text } from "./difference.js";
 import { told } from "./point.js";
 import type { End } from "./running.js";
@@ -10,11 +10,14 @@ import { type Outcome, sequence, type Way } from "./ways.js";
 
 /** One effect that is not as it should be, and the shortest way to see it. */
 export interface Finding {
-  /** The kind of way, such as `twice`, `killed` or `overlapping`. */
+  /**
+   * The kind of way, such as `twice`, `killed` or `overlapping`; `clean` when the run without any
+   * fault did not end as it should, and nothing was proved.
+   */
   readonly way: string;
   /** What was done, such as "run, killed at `charged`, run again". */
   readonly sequence: string;
-  /** The member of the world that differs; `undefined` when the handler never completed. */
+  /** The member of the world that differs; `undefined` when it is the end that is wrong. */
   readonly effect: string | undefined;
   /** What the clean run left there. */
   readonly expected: unknown;
@@ -66,6 +69,11 @@ export function checkReport(what: string, report: unknown): void {
   }
 }
 
+/** @internal Whether the clean run ended so that no other way was tried. */
+export function provedNothing(report: Pick<Report, "findings">): boolean {
+  return report.findings[0]?.way === "clean";
+}
+
 /** @internal Collects what the ways show. */
 export class Findings {
   readonly #clean: End;
@@ -76,26 +84,27 @@ export class Findings {
   #ways = 1;
 
   /**
-   * With the clean run, and the world before and after it. One that never completes is a finding,
-   * and then nothing else is tried.
+   * With the clean run, and the world before and after it. One that does not end as expected is a
+   * finding, and then nothing else is tried.
    */
-  constructor(clean: Outcome, before: unknown, world: unknown) {
+  constructor(clean: Outcome, before: unknown, world: unknown, expectFailure: boolean) {
     this.#clean = clean.end;
     this.#world = world;
     this.#points = clean.first.map(told);
     if (clean.end.kind === "never") {
       this.#noteEnd({ kind: "clean" }, clean.end);
-    } else if (clean.end.kind === "failed") {
+    } else if ((clean.end.kind === "failed") !== expectFailure) {
       // A payload that does not fit, say: then nothing was done that could be done twice.
-      const { said } = clean.end;
-      this.#notes.push(`the clean run failed, so nothing that comes after was tried: ${said}`);
+      this.#noteCleanRun(clean.end);
+    } else if (clean.end.kind === "failed") {
+      this.#notes.push(`the clean run failed, as expected: ${clean.end.said}`);
     } else {
       this.#noteEmpty(before);
     }
   }
 
-  get cleanRunFailed(): boolean {
-    return this.#clean.kind === "never";
+  get nothingProved(): boolean {
+    return provedNothing({ findings: this.#findings });
   }
 
   /** Takes down what a way came to. */
@@ -141,14 +150,27 @@ export class Findings {
   #noteEnd(way: Way, end: End): void {
     const said = end.kind === "completed" ? "" : `: ${end.said}`;
     const never = end.kind === "never" ? "never completes" : "fails for good";
+    this.#addEnd(way, `${never}: ${sequence(way)}${said}`, onNever(way));
+  }
+
+  /** The clean run failed where it was to complete, or the other way round. */
+  #noteCleanRun(end: End): void {
+    const message =
+      end.kind === "completed"
+        ? "the clean run completes, but was expected to fail, so nothing was proved"
+        : `the clean run fails for good, so nothing was proved: ${end.said}`;
+    this.#addEnd({ kind: "clean" }, message, onCleanRun(end));
+  }
+
+  #addEnd(way: Way, message: string, advice: string | undefined): void {
     this.#add({
       way: way.kind,
       sequence: sequence(way),
       effect: undefined,
       expected: undefined,
       got: undefined,
-      message: `${never}: ${sequence(way)}${said}`,
-      advice: onNever(way),
+      message,
+      advice,
       more: 0,
     });
   }
@@ -200,8 +222,12 @@ class Told implements Report {
     }
     const found = this.findings.length;
     const effects = found === 1 ? "1 effect" : `${found} effects`;
-    const head = `not idempotent: ${effects} wrong, in ${this.ways} ways to run it, with ${points}`;
-    return [head + unchecked, ...this.findings.map(shown)].join("\n\n") + notes;
+    const head = provedNothing(this)
+      ? "nothing proved: one clean run, without any fault, did not end as it should, so no other " +
+        `way was tried; it passed ${points}`
+      : `not idempotent: ${effects} wrong, in ${this.ways} ways to run it, with ${points}` +
+        unchecked;
+    return [head, ...this.findings.map(shown)].join("\n\n") + notes;
   }
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .running import End
 from .ways import Played, Way
 
 
@@ -63,6 +64,17 @@ def on_never(way: Way, said: str, is_loaded_anew: bool) -> str | None:
         f"the run that was killed {way.point} left something that stops the next one; a process "
         "that dies runs no destructor and no `finally`, so what marks work as begun must end by "
         "itself or be taken over"
+    )
+
+
+def on_clean_run(end: End) -> str:
+    """A sentence for a clean run that fails where it was to complete, or the other way round."""
+    if end.kind == "completed":
+        return "correct the payload, so that the handler refuses it; or take `expect_failure` away"
+    return (
+        "a job that fails did nothing that could be done twice; correct the payload, or what "
+        "`reset` leaves in the world, so that the handler completes; if the job is to fail, say so "
+        "with `expect_failure=True`"
     )
 
 

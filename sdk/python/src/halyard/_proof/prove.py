@@ -8,6 +8,7 @@ from typing import Any
 from .._durations import Duration, seconds
 from .._fake import start_of
 from .._worker.handler import handler_of
+from ..errors import SettingsError
 from .difference import plain
 from .fresh import Fresh
 from .hooks import Hooks
@@ -30,6 +31,7 @@ def prove_idempotent(
     id: str | None = None,
     task: str = "proof",
     patience: Duration = 10.0,
+    expect_failure: bool = False,
 ) -> Report:
     """Runs a handler in every way in which a job can be run more than once, and compares.
 
@@ -44,6 +46,8 @@ def prove_idempotent(
     | `after_kill` | gives back what a process that died would give back: its connections |
     | `id`, `task` | those of the job |
     | `patience` | how long a run may wait for something before it counts as stuck |
+    | `expect_failure` | whether the job is to fail: the clean run must end with an error that is |
+    | | not retried; otherwise one that fails is a finding, because it proves nothing |
 
     It blocks until all is done, some milliseconds for each way. `world`, `reset` and `after_kill`
     may be coroutine functions. A run of a coroutine handler has an event loop of its own, as in a
@@ -58,6 +62,8 @@ def prove_idempotent(
     handler that can be none, and what `world`, `reset` and `after_kill` raise.
     """
     handler_of(handler)
+    if not isinstance(expect_failure, bool):
+        raise SettingsError(f"expect_failure of a proof is True or False: {expect_failure!r}")
     fresh = Fresh(handler, modules, (world, reset, after_kill))
     hooks = Hooks()
     start = start_of(payload, id, task, "default", 1, ATTEMPTS_MAX, None, (), None)
@@ -65,7 +71,7 @@ def prove_idempotent(
     try:
         hooks.call(reset)
         clean = CLEAN.play(subject)
-        findings = Findings(clean, plain(hooks.call(world)), fresh.note)
+        findings = Findings(clean, plain(hooks.call(world)), fresh.note, expect_failure)
         if findings.report.ok:
             for way in all_ways(clean.first):
                 hooks.call(reset)

@@ -15,11 +15,12 @@ from .ways import CLEAN, Played, Way
 class Finding:
     """One effect that is not as it should be, and the shortest way to see it."""
 
-    #: The kind of way, such as `twice`, `killed` or `overlapping`.
+    #: The kind of way, such as `twice`, `killed` or `overlapping`; `clean` when the run without any
+    #: fault did not end as it should, and nothing was proved.
     way: str
     #: What was done, such as "run, killed at `charged`, run again".
     sequence: str
-    #: The member of the world that differs; None when the handler never completed.
+    #: The member of the world that differs; None when it is the end that is wrong.
     effect: str | None
     #: What the clean run left there.
     expected: Any
@@ -63,7 +64,10 @@ class Report:
         elif len(self.points) == 1:
             points = f"one point: {self.points[0]}"
         head = f"idempotent: run in {self.ways} ways, with {points}"
-        if self.findings:
+        if self.findings and self.findings[0].way == CLEAN.name:
+            head = "nothing proved: one clean run, without any fault, did not end as it should, so "
+            head += f"no other way was tried; it passed {points}"
+        elif self.findings:
             effects = "effect" if len(self.findings) == 1 else "effects"
             head = f"{len(self.findings)} {effects} wrong, in {self.ways} ways to run it"
             head = f"not idempotent: {head}, with {points}"
@@ -86,8 +90,10 @@ def _told(number: int, finding: Finding) -> str:
 class Findings:
     """Collects what the ways show."""
 
-    def __init__(self, clean: Played, world: Any, note: str | None) -> None:
-        """With the clean run. One that never completes is a finding, and nothing else is tried."""
+    def __init__(self, clean: Played, world: Any, note: str | None, expect_failure: bool) -> None:
+        """With the clean run. One that ends otherwise than expected is a finding, and nothing else
+        is tried.
+        """
         self._clean = clean.end
         self._world = world
         # Without a note, the handler's module is loaded anew for each process.
@@ -96,10 +102,11 @@ class Findings:
         self.report = Report(1, points, notes=[] if note is None else [note])
         if clean.end.kind == "never":
             self._note_end(CLEAN, clean.end)
-        elif clean.end.kind == "failed":
+        elif (clean.end.kind == "failed") != expect_failure:
             # A payload that does not fit, say: then nothing was done that could be done twice.
-            said = f"the clean run failed, so nothing that comes after was tried: {clean.end.said}"
-            self.report.notes.append(said)
+            self._note_clean_run(clean.end)
+        elif clean.end.kind == "failed":
+            self.report.notes.append(f"the clean run failed, as expected: {clean.end.said}")
 
     def note(self, way: Way, played: Played, world: Any) -> None:
         """Takes down what a way came to."""
@@ -121,6 +128,14 @@ class Findings:
         message = f"{never}: {way}: {end.said}"
         advised = advice.on_never(way, end.said, self._is_loaded_anew)
         self._add(Finding(way.name, str(way), None, None, None, message, advised))
+
+    def _note_clean_run(self, end: End) -> None:
+        """The clean run failed where it was to complete, or the other way round."""
+        message = f"the clean run fails for good, so nothing was proved: {end.said}"
+        if end.kind == "completed":
+            message = "the clean run completes, but was expected to fail, so nothing was proved"
+        advised = advice.on_clean_run(end)
+        self._add(Finding(CLEAN.name, str(CLEAN), None, None, None, message, advised))
 
     def _add(self, finding: Finding) -> None:
         """One finding for each effect: the first stands, the others are counted."""

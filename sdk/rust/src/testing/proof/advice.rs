@@ -71,6 +71,15 @@ pub(super) fn on_never(way: &Way) -> Option<String> {
     ))
 }
 
+/// For a clean run that fails where it was to complete.
+pub(super) const ON_FAILED: &str = "a job that fails did nothing that could be done twice; correct \
+    the payload, or what `reset` leaves in the world, so that the handler completes; if the job is \
+    to fail, say so with `.expect_failure(true)`";
+
+/// For a clean run that completes where it was to fail.
+pub(super) const ON_COMPLETED: &str =
+    "correct the payload, so that the handler refuses it; or take `expect_failure` away";
+
 fn amount(expected: &Value, got: &Value) -> Amount {
     let order = match (expected, got) {
         (Value::Array(expected), Value::Array(got)) => Some(got.len().cmp(&expected.len())),

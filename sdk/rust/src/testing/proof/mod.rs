@@ -89,6 +89,7 @@ pub struct Proof {
     subject: Subject,
     look: Option<Look>,
     reset: Option<Hook>,
+    expect_failure: bool,
 }
 
 /// A proof about this handler. It needs a [`world`](Proof::world) and a [`reset`](Proof::reset).
@@ -104,6 +105,7 @@ pub fn prove_idempotent<Args: 'static>(handler: impl Handler<Args>) -> Proof {
         },
         look: None,
         reset: None,
+        expect_failure: false,
     }
 }
 
@@ -181,6 +183,14 @@ impl Proof {
         self
     }
 
+    /// Whether the job is to fail: the clean run must end with an error that is not retried. When
+    /// not set, a clean run that fails is a finding, because it proves nothing about what comes
+    /// after.
+    pub fn expect_failure(mut self, yes: bool) -> Self {
+        self.expect_failure = yes;
+        self
+    }
+
     /// Runs the handler in every way.
     ///
     /// # Panics
@@ -192,8 +202,8 @@ impl Proof {
         };
         reset().await;
         let clean = Way::Clean.play(&self.subject).await;
-        let mut findings = Findings::begin(&clean, look().await);
-        if findings.clean_run_failed() {
+        let mut findings = Findings::begin(&clean, look().await, self.expect_failure);
+        if findings.nothing_proved() {
             return findings.report();
         }
         for way in Way::all(&clean.first) {

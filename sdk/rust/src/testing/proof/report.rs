@@ -27,11 +27,12 @@ pub struct Report {
 /// One effect that is not as it should be, and the shortest way to see it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The kind of way, such as `twice`, `killed` or `overlapping`.
+    /// The kind of way, such as `twice`, `killed` or `overlapping`; `clean` when the run without
+    /// any fault did not end as it should, and nothing was proved.
     pub way: String,
     /// What was done, such as "run, killed at `charged`, run again".
     pub sequence: String,
-    /// The member of the world that differs; `None` when the handler never completed.
+    /// The member of the world that differs; `None` when it is the end that is wrong.
     pub effect: Option<String>,
     /// What the clean run left there.
     pub expected: Value,
@@ -72,23 +73,34 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// With the clean run. One that never completes is a finding, and then nothing else is tried.
-    pub(super) fn begin(clean: &Course, world: Value) -> Self {
+    /// With the clean run. One that ends otherwise than expected is a finding, and then nothing
+    /// else is tried.
+    pub(super) fn begin(clean: &Course, world: Value, expect_failure: bool) -> Self {
         let points = clean.first.iter().map(|point: &Point| point.to_string()).collect();
         let (clean_end, findings, notes) = (clean.end.clone(), Vec::new(), Vec::new());
         let mut findings = Self { clean: clean_end, world, ways: 1, points, findings, notes };
         match &clean.end {
-            End::Completed => {}
+            End::Completed if !expect_failure => {}
+            End::Completed => findings.add_end(
+                &Way::Clean,
+                "the clean run completes, but was expected to fail, so nothing was proved".into(),
+                Some(advice::ON_COMPLETED.into()),
+            ),
+            End::Failed(said) if expect_failure => {
+                findings.notes.push(format!("the clean run failed, as expected: {said}"));
+            }
             // A payload that does not fit, say: then nothing was done that could be done twice.
-            End::Failed(said) => findings.notes.push(format!(
-                "the clean run failed, so nothing that comes after was tried: {said}"
-            )),
+            End::Failed(said) => findings.add_end(
+                &Way::Clean,
+                format!("the clean run fails for good, so nothing was proved: {said}"),
+                Some(advice::ON_FAILED.into()),
+            ),
             End::Never(_) => findings.note_end(&Way::Clean, &clean.end),
         }
         findings
     }
 
-    pub(super) fn clean_run_failed(&self) -> bool {
+    pub(super) fn nothing_proved(&self) -> bool {
         !self.findings.is_empty()
     }
 
@@ -128,14 +140,18 @@ impl Findings {
             End::Failed(said) | End::Never(said) => said,
         };
         let never = if matches!(end, End::Never(_)) { "never completes" } else { "fails for good" };
+        self.add_end(way, format!("{never}: {way}: {said}"), advice::on_never(way));
+    }
+
+    fn add_end(&mut self, way: &Way, message: String, advice: Option<String>) {
         self.add(Finding {
             way: way.name().to_owned(),
             sequence: way.to_string(),
             effect: None,
             expected: Value::Null,
             got: Value::Null,
-            message: format!("{never}: {way}: {said}"),
-            advice: advice::on_never(way),
+            message,
+            advice,
             more: 0,
         });
     }
@@ -170,13 +186,21 @@ impl fmt::Display for Report {
             write!(formatter, "idempotent: run in {} ways, with {points}", self.ways)?;
             return self.write_notes(formatter);
         }
-        let effects = if self.findings.len() == 1 { "effect" } else { "effects" };
-        write!(
-            formatter,
-            "not idempotent: {} {effects} wrong, in {} ways to run it, with {points}",
-            self.findings.len(),
-            self.ways
-        )?;
+        if self.findings.first().is_some_and(|finding| finding.way == Way::Clean.name()) {
+            write!(
+                formatter,
+                "nothing proved: one clean run, without any fault, did not end as it should, so \
+                 no other way was tried; it passed {points}"
+            )?;
+        } else {
+            let effects = if self.findings.len() == 1 { "effect" } else { "effects" };
+            write!(
+                formatter,
+                "not idempotent: {} {effects} wrong, in {} ways to run it, with {points}",
+                self.findings.len(),
+                self.ways
+            )?;
+        }
         for (finding, number) in self.findings.iter().zip(1..) {
             write!(formatter, "\n\n{number}. {}", finding.message)?;
             match finding.more {
