@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -285,6 +286,46 @@ def test_what_cannot_be_used() -> None:
     ):
         with pytest.raises(SettingsError, match=message):
             make()
+
+
+def test_what_a_whole_handler_cannot_use() -> None:
+    store = MemoryStore()
+    wrong: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"in_progress": "soon"}, "in_progress is seconds or a timedelta, not str"),
+        ({"in_progress": -1}, "in_progress is -1 s, and a duration is 0 or more"),
+        ({"expires_in": -1}, "expires_in is -1 s"),
+        ({"on_unknown": "ask"}, "on_unknown"),
+        ({"key": "k"}, "a function of its job"),
+    )
+    for terms, message in wrong:
+        with pytest.raises(SettingsError, match=message):
+            idempotent(lambda job: 1, store=store, **terms)
+        with pytest.raises(SettingsError, match=message):
+            idempotent(store=store, **terms)
+    # None of them is found out only when a job comes.
+    with pytest.raises(SettingsError, match="in_progress is -1 s"):
+        store.once("k", lambda: 1, in_progress=-1)
+
+
+@pytest.mark.parametrize("is_decorator", [False, True])
+async def test_a_whole_handler_may_say_for_how_long_it_is_in_progress(is_decorator: bool) -> None:
+    store, job = AsyncMemoryStore(), fake_async_job()
+
+    async def first(job: Any) -> None:
+        with pytest.raises(AlreadyInProgressError) as error:
+            await idempotent(second, store=store)(job.next_attempt())
+        assert error.value.delay > 3_000
+
+    async def second(job: Any) -> None:
+        raise AssertionError("it is in progress")
+
+    hour = timedelta(hours=1)
+    lasting = (
+        idempotent(store=store, in_progress=hour)(first)
+        if is_decorator
+        else idempotent(first, store=store, in_progress=hour)
+    )
+    await lasting(job)
 
 
 async def test_kinds_do_not_mix() -> None:

@@ -19,12 +19,14 @@ type MakeKey = dyn Fn(&Job) -> String + Send + Sync;
 #[derive(Clone, Default)]
 pub struct Options {
     key: Option<Arc<MakeKey>>,
+    in_progress: Option<Duration>,
     expires_in: Option<Duration>,
     on_unknown: OnUnknown,
 }
 
 impl Options {
-    /// The defaults: the job's id as key, 30 days, [`OnUnknown::Run`].
+    /// The defaults: the job's id as key, in progress until its deadline, kept for 30 days,
+    /// [`OnUnknown::Run`].
     pub fn new() -> Self {
         Self::default()
     }
@@ -37,7 +39,15 @@ impl Options {
         self
     }
 
-    /// How long a record is kept.
+    /// How long the work may be in progress before its outcome counts as unknown: until the job's
+    /// deadline when not set.
+    #[must_use]
+    pub fn in_progress(mut self, time: Duration) -> Self {
+        self.in_progress = Some(time);
+        self
+    }
+
+    /// How long a record is kept; 30 days when not set.
     #[must_use]
     pub fn expires_in(mut self, time: Duration) -> Self {
         self.expires_in = Some(time);
@@ -56,6 +66,7 @@ impl fmt::Debug for Options {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Options")
+            .field("in_progress", &self.in_progress)
             .field("expires_in", &self.expires_in)
             .field("on_unknown", &self.on_unknown)
             .finish_non_exhaustive()
@@ -118,6 +129,9 @@ where
             let (handler, store, options) = &*shared;
             let key = options.key.as_ref().map_or_else(|| job.id().to_owned(), |key| key(&job));
             let mut once = store.once(key).job(&job).on_unknown(options.on_unknown.clone());
+            if let Some(time) = options.in_progress {
+                once = once.in_progress(time);
+            }
             if let Some(time) = options.expires_in {
                 once = once.expires_in(time);
             }

@@ -197,4 +197,20 @@ pub(crate) async fn whole_handlers<S: Store + Clone>(store: &S) {
     assert!(error.find::<KeyReused>().is_some(), "{error}");
     let error = charge_once(fake_job("charge").payload("x").tag("sub_2").job()).await;
     error.expect_err("a text is no amount");
+
+    // The time in progress is that of the options, not the deadline of the job.
+    let (hour, second) = (Duration::from_secs(3_600), store.clone());
+    let lasting = move |job: Job| {
+        let second = idempotent(charge, second.clone());
+        async move {
+            let error = second(job).await.expect_err("it is in progress");
+            let left = error.find::<AlreadyInProgress>().expect("such an error").left();
+            assert!(left > Duration::from_secs(3_000), "{left:?}");
+            HandlerResult::Ok(())
+        }
+    };
+    let options = Options::new().in_progress(hour);
+    let lasting = idempotent_with(lasting, store.clone(), options);
+    let fake = fake_job("charge").id(key("lasting")).payload(&1);
+    lasting(fake.job()).await.expect("its end");
 }

@@ -116,8 +116,7 @@ class Terms:
         """What the store is to be asked. Raises SettingsError for terms that cannot be used."""
         if not isinstance(key, str) or not 0 < len(key) <= KEY_CHARS_MAX:
             raise SettingsError(f"a key has 1 to {KEY_CHARS_MAX} characters: {key!r}")
-        if not callable(self.on_unknown) and self.on_unknown not in ("run", "fail"):
-            raise SettingsError(f'on_unknown is "run", "fail" or a function: {self.on_unknown!r}')
+        check(self.in_progress, self.expires_in, self.on_unknown)
         in_progress = self.in_progress
         if in_progress is None:
             in_progress = IN_PROGRESS if self.job is None else self.job.time_left
@@ -148,6 +147,15 @@ class Terms:
             raise StoreError(f"the response of `{key}` is no JSON") from error
         fit = fit_of(self.into, f"the response of `{key}`")
         return value if fit is None else fit(value)
+
+
+def check(in_progress: Duration | None, expires_in: Duration, on_unknown: OnUnknown) -> None:
+    """Raises SettingsError for what would only be found out when it is needed."""
+    if in_progress is not None:
+        milliseconds("in_progress", in_progress)
+    milliseconds("expires_in", expires_in)
+    if not callable(on_unknown) and on_unknown not in ("run", "fail"):
+        raise SettingsError(f'on_unknown is "run", "fail" or a function: {on_unknown!r}')
 
 
 def begun(key: str, claimed: Claimed) -> Mine | Completed:

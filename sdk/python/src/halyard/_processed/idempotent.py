@@ -11,7 +11,7 @@ from .._durations import Duration
 from .._sync.processed.store import Store
 from .._worker.handler import handler_of
 from ..errors import SettingsError
-from .claims import EXPIRES_IN, OnUnknown
+from .claims import EXPIRES_IN, OnUnknown, check
 
 HandlerT = TypeVar("HandlerT", bound=Callable[..., Any])
 
@@ -22,6 +22,7 @@ def idempotent(
     *,
     store: Store | AsyncStore,
     key: Callable[[Any], str] | None = None,
+    in_progress: Duration | None = None,
     expires_in: Duration = EXPIRES_IN,
     on_unknown: OnUnknown = "run",
 ) -> HandlerT: ...
@@ -32,6 +33,7 @@ def idempotent(
     *,
     store: Store | AsyncStore,
     key: Callable[[Any], str] | None = None,
+    in_progress: Duration | None = None,
     expires_in: Duration = EXPIRES_IN,
     on_unknown: OnUnknown = "run",
 ) -> Callable[[HandlerT], HandlerT]: ...
@@ -42,6 +44,7 @@ def idempotent(
     *,
     store: Store | AsyncStore,
     key: Callable[[Any], str] | None = None,
+    in_progress: Duration | None = None,
     expires_in: Duration = EXPIRES_IN,
     on_unknown: OnUnknown = "run",
 ) -> Callable[..., Any]:
@@ -55,21 +58,27 @@ def idempotent(
     A plain handler needs a store that blocks, a coroutine handler one of asyncio.
 
     `key` makes the key of a job's work; the job's id when left out. With a key made of the payload,
-    two jobs for the same work do it once. `expires_in` and `on_unknown` are those of `store.once`.
+    two jobs for the same work do it once. `in_progress`, `expires_in` and `on_unknown` are those of
+    `store.once`; left out, the work may be in progress until its job's deadline.
 
     Raises SettingsError for what cannot be used. The handler raises what `store.once` does.
     """
+    terms: dict[str, Any] = {
+        "in_progress": in_progress,
+        "expires_in": expires_in,
+        "on_unknown": on_unknown,
+    }
+    check(**terms)
+    if key is not None and not callable(key):
+        raise SettingsError(f"the key of an idempotent handler is a function of its job: {key!r}")
     if handler is None:
 
         def decorate(function: HandlerT) -> HandlerT:
-            return idempotent(
-                function, store=store, key=key, expires_in=expires_in, on_unknown=on_unknown
-            )
+            return idempotent(function, store=store, key=key, **terms)
 
         return decorate
     given = handler
     is_async = handler_of(given).is_async
-    terms: dict[str, Any] = {"expires_in": expires_in, "on_unknown": on_unknown}
 
     def key_of(job: Any) -> str:
         return job.id if key is None else key(job)
