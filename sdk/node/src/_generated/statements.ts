@@ -14,6 +14,9 @@ export const RECORD = `
 --          leave    owner
 --          remove   owner
 --
+-- An owner that claims again what it has in progress gets its claim again: its client has sent it
+-- again, because the answer was lost. So an owner is made for each claim.
+--
 -- claim gives {'mine', 0 or 1 for unknown}, {'completed', response}, {'in_progress', ms left} or
 -- {'reused'}; the others give 1, or 0 when the record is not this owner's any more.
 --
@@ -37,11 +40,14 @@ local function write(record, ends)
     if record.response then
         json = json .. ',"response":' .. cjson.encode(record.response)
     end
+    if record.unknown then
+        json = json .. ',"unknown":true'
+    end
     redis.call('SET', KEYS[1], json .. ',"expires_at":' .. at .. '}', 'PXAT', at)
 end
 
 local function claim(fingerprint, owner, in_progress_ms, expires_ms)
-    local unknown = 0
+    local unknown = false
     if old then
         if old.fingerprint ~= fingerprint then
             return { 'reused' }
@@ -49,15 +55,19 @@ local function claim(fingerprint, owner, in_progress_ms, expires_ms)
         if old.state == 'completed' then
             return { 'completed', old.response }
         end
-        if old.in_progress_until > now then
+        if old.in_progress_until <= now then
+            unknown = true
+        elseif old.owner == owner then
+            unknown = old.unknown
+        else
             return { 'in_progress', old.in_progress_until - now }
         end
-        unknown = 1
     end
     local record = { fingerprint = fingerprint, state = 'in_progress', owner = owner }
+    record.unknown = unknown
     record.in_progress_until = now + in_progress_ms
     write(record, now + expires_ms)
-    return { 'mine', unknown }
+    return { 'mine', unknown and 1 or 0 }
 end
 
 local verb = ARGV[1]
@@ -100,7 +110,9 @@ create index if not exists halyard_processed_expires_at on halyard_processed (ex
 `;
 
 export const CLAIM = `
--- Takes a key that is free, that has expired, or whose run is over and never said how it ended.
+-- Takes a key that is free, that has expired, or whose run is over and never said how it ended; and
+-- one that this owner has in progress already: its client has sent the claim again, because the
+-- answer was lost. What was unknown then is as unknown now. So an owner is made for each claim.
 -- No row: somebody has it, and \`read\` says who.
 insert into halyard_processed as record
     (key, fingerprint, state, owner, in_progress_until, expires_at)
@@ -113,14 +125,19 @@ on conflict (key) do update set
     fingerprint = excluded.fingerprint,
     state = excluded.state,
     owner = excluded.owner,
-    unknown = record.expires_at > clock_timestamp(),
+    unknown = record.expires_at > clock_timestamp()
+        and (
+            record.unknown
+            or record.owner <> excluded.owner
+            or record.in_progress_until <= clock_timestamp()
+        ),
     in_progress_until = excluded.in_progress_until,
     response = null,
     expires_at = excluded.expires_at
 where record.expires_at <= clock_timestamp()
     or record.state = 'in_progress'
-    and record.in_progress_until <= clock_timestamp()
     and record.fingerprint = excluded.fingerprint
+    and (record.in_progress_until <= clock_timestamp() or record.owner = excluded.owner)
 returning unknown
 `;
 

@@ -8,6 +8,8 @@ interface Entry {
   /** By the clock of this process, in milliseconds. */
   inProgressUntil: number;
   expiresAt: number;
+  /** Whether this run took over from one that never said how it ended. */
+  unknown: boolean;
   response: string | undefined;
 }
 
@@ -32,6 +34,7 @@ export class MemoryStore extends Store {
         owner: claim.owner,
         inProgressUntil: now + claim.inProgressMs,
         expiresAt: now + claim.expiresInMs,
+        unknown: claimed.unknown,
         response: undefined,
       });
     }
@@ -79,5 +82,11 @@ function ask(entry: Entry, claim: Claim, now: number): Claimed {
     return { kind: "completed", response: entry.response };
   }
   const leftMs = Math.ceil(entry.inProgressUntil - now);
-  return leftMs > 0 ? { kind: "in_progress", leftMs } : { kind: "mine", unknown: true };
+  if (leftMs <= 0) {
+    return { kind: "mine", unknown: true };
+  }
+  // The owner's own claim was sent again, because its answer was lost.
+  return entry.owner === claim.owner
+    ? { kind: "mine", unknown: entry.unknown }
+    : { kind: "in_progress", leftMs };
 }

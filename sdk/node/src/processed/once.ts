@@ -8,7 +8,7 @@ import type { Job } from "../job.js";
 import { readExact } from "../json/read.js";
 import { writeJson } from "../json/write.js";
 import { refuseUnknown } from "../options.js";
-import { killedOwners, owner as ownerInProof } from "../testing/proof/point.js";
+import { killedOwners, nextOwner } from "../testing/proof/point.js";
 import { isUnknown } from "./ending.js";
 import { fingerprint } from "./fingerprint.js";
 import { type Claim, type Claimed, KeyReusedError, type Store } from "./store.js";
@@ -132,7 +132,7 @@ export function claimOf<Value>(key: string, options: OnceOptions<Value>): Claim 
   return {
     key,
     fingerprint: fingerprint(payload === undefined ? job?.payload : payload),
-    owner: ownerInProof() ?? makeId("own"),
+    owner: nextOwner() ?? makeId("own"),
     inProgressMs: Math.min(inProgressMs, TIME_MAX_MS),
     expiresInMs: Math.min(milliseconds(expiresIn, "`expiresIn`"), TIME_MAX_MS),
   };
@@ -149,15 +149,11 @@ export function checkOutcome<Value>(options: OnceOptions<Value>): void {
   }
 }
 
-/**
- * Claims the key. A client that repeats what was not answered may have met its own claim: `ioredis`
- * does that. In a proof of idempotency, the time of a run that was killed is over.
- */
+/** Claims the key. In a proof of idempotency, the time of a run that was killed is over. */
 async function claimIn(store: Store, claim: Claim): Promise<Claimed> {
   const claimed = await store.claim(claim);
   if (claimed.kind === "in_progress") {
-    const over = ownerInProof() === undefined ? [claim.owner] : killedOwners();
-    for (const owner of over) {
+    for (const owner of killedOwners()) {
       if (await store.leave(claim.key, owner)) {
         return await store.claim(claim);
       }

@@ -10,7 +10,10 @@ export interface Claim {
   readonly key: string;
   /** What the key is used for; another one under the same key is refused. See `fingerprint`. */
   readonly fingerprint: string;
-  /** Made for this claim alone; completion and removal carry it. */
+  /**
+   * Made for this claim alone, and the same when a client sends it again; completion and removal
+   * carry it.
+   */
   readonly owner: string;
   /** How long the work may be in progress. */
   readonly inProgressMs: number;
@@ -34,7 +37,10 @@ export type Claimed =
  * The verbs are for stores of one's own; programs call `once`.
  */
 export abstract class Store {
-  /** Claims a key, by one conditional write. */
+  /**
+   * Claims a key, by one conditional write. An owner that has it in progress already gets the same
+   * answer again: a client repeats a claim whose answer was lost.
+   */
   abstract claim(claim: Claim): Promise<Claimed>;
 
   /**

@@ -2,6 +2,7 @@
 
 import {
   AlreadyInProgressError,
+  type Claim,
   type Claimed,
   fingerprint,
   InvalidValueError,
@@ -12,7 +13,7 @@ import {
   type OnUnknown,
   OutcomeUnknownError,
   SettingsError,
-  type Store,
+  Store,
 } from "@halyard/node";
 import { type FakeJob, fakeJob } from "@halyard/node/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -242,6 +243,51 @@ function handlersAndResponses(open: () => Store): void {
     expect([await exact(), await exact()]).toEqual([9007199254740993n, 9007199254740993n]);
     expect(await store.once(key("none"), () => undefined)).toBeNull();
   });
+
+  test("a claim that its client repeats is its own, in one round trip", async () => {
+    const once = new Repeating(open());
+    const name = key("repeated");
+    // The answer to the first claim is lost; nothing was begun, so nothing is unknown.
+    expect(await once.once(name, () => "done", { onUnknown: "fail" })).toBe("done");
+    expect(once.asked).toEqual(["claim", "claim", "complete"]);
+    // A second call is another owner's, also in the same process.
+    const held = key("held");
+    const second = () => once.once(held, () => "done twice");
+    const error = await once.once(held, () => second().catch((error) => error.name));
+    expect(error).toBe("AlreadyInProgressError");
+  });
+}
+
+/** A store whose client sends each claim again, as if the first answer had been lost. */
+class Repeating extends Store {
+  readonly #store: Store;
+  readonly asked: string[] = [];
+
+  constructor(store: Store) {
+    super();
+    this.#store = store;
+  }
+
+  override async claim(claim: Claim): Promise<Claimed> {
+    this.asked.push("claim", "claim");
+    await this.#store.claim(claim);
+    return await this.#store.claim(claim);
+  }
+
+  override complete(...rest: Parameters<Store["complete"]>): Promise<boolean> {
+    this.asked.push("complete");
+    return this.#store.complete(...rest);
+  }
+
+  override leave(...rest: Parameters<Store["leave"]>): Promise<boolean> {
+    this.asked.push("leave");
+    return this.#store.leave(...rest);
+  }
+
+  override remove(...rest: Parameters<Store["remove"]>): Promise<boolean> {
+    this.asked.push("remove");
+    return this.#store.remove(...rest);
+  }
 }
 
 test("options that cannot be used", async () => {

@@ -219,6 +219,17 @@ test("an unknown outcome that is asked for", async () => {
   expect(message(report)).toBe(`\`charges\` has 2 rows, 1 was expected, after: ${way}`);
 });
 
+test("a second call of the same run is another owner's", async () => {
+  const seen = new Set<string>();
+  const handler = (job: Job) =>
+    store.once(job.id, async () => {
+      await crashPoint("claimed");
+      await store.once(job.id, () => mail.send("again")).catch((error) => seen.add(error.name));
+    });
+  assertIdempotent(await proveIdempotent(handler, { world, reset }));
+  expect([...seen]).toEqual(["AlreadyInProgressError"]);
+});
+
 test("the report for people", async () => {
   const unknown = await proveIdempotent(
     async () => {

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from halyard import InvalidValueError, Job, NonRetryableError, SettingsError
+from halyard import AlreadyInProgressError, InvalidValueError, Job, NonRetryableError, SettingsError
 from halyard.testing import Report, crash_point, prove_idempotent
 
 from . import mistaken, odd, world
@@ -153,6 +153,25 @@ async def test_a_world_that_is_awaited_within_a_running_loop() -> None:
 def test_a_world_that_is_no_plain_data() -> None:
     with pytest.raises(InvalidValueError, match=r"the world does not fit at `a`: "):
         prove_idempotent(mistaken.random_key, world=lambda: {"a": object()}, reset=world.reset)
+
+
+def test_a_second_call_of_the_same_run_is_another_owners() -> None:
+    seen: set[str] = set()
+
+    def handler(job: Job) -> None:
+        def work() -> None:
+            crash_point("claimed")
+            try:
+                world.store.once(job.id, lambda: world.send_mail("again"))
+            except AlreadyInProgressError:
+                seen.add("in progress")
+
+        world.store.once(job.id, work)
+
+    report = prove_idempotent(handler, world=world.shown, reset=world.reset)
+    report.check()
+    assert world.shown()["mails"] == []
+    assert seen == {"in progress"}
 
 
 def test_modules_are_loaded_anew_and_put_back() -> None:

@@ -19,6 +19,8 @@ struct Record {
     fingerprint: String,
     owner: String,
     in_progress_until: Instant,
+    /// Whether this run took over from one that never said how it ended.
+    unknown: bool,
     response: Option<Box<RawValue>>,
     expires_at: Instant,
 }
@@ -61,6 +63,8 @@ impl Record {
         }
         match self.in_progress_until.saturating_duration_since(now) {
             Duration::ZERO => Claimed::Mine { unknown: true },
+            // Sent again, because its answer was lost.
+            _ if self.owner == claim.owner => Claimed::Mine { unknown: self.unknown },
             left => Claimed::InProgress { left },
         }
     }
@@ -78,11 +82,12 @@ impl Store for MemoryStore {
         let mut records = self.records();
         let old = records.get(&claim.key).filter(|record| record.expires_at > now);
         let claimed = old.map_or(Claimed::Mine { unknown: false }, |old| old.ask(claim, now));
-        if matches!(claimed, Claimed::Mine { .. }) {
+        if let Claimed::Mine { unknown } = claimed {
             let record = Record {
                 fingerprint: claim.fingerprint.clone(),
                 owner: claim.owner.clone(),
                 in_progress_until: after(now, claim.in_progress),
+                unknown,
                 response: None,
                 expires_at: after(now, claim.expires_in),
             };

@@ -59,7 +59,8 @@ pub use postgres::PostgresStore;
 
 /// Where records are kept. Times are the store's own: a worker whose clock is wrong harms nobody.
 pub trait Store: Send + Sync + Sized + 'static {
-    /// Claims a key, by one conditional write.
+    /// Claims a key, by one conditional write. An owner that has it in progress already gets the
+    /// same answer again: a client repeats a claim whose answer was lost.
     fn claim(&self, claim: &Claim) -> impl Future<Output = Result<Claimed, StoreError>> + Send;
 
     /// Ends a claim with a response, which is kept for `expires_in` from now. `false` when the
@@ -100,7 +101,8 @@ pub struct Claim {
     pub key: String,
     /// What the key is used for; another one under the same key is refused. See [`fingerprint`].
     pub fingerprint: String,
-    /// Made for this claim alone; completion and removal carry it.
+    /// Made for this claim alone, and the same when a client sends it again; completion and removal
+    /// carry it.
     pub owner: String,
     /// How long the work may be in progress.
     pub in_progress: Duration,

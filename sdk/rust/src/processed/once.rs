@@ -251,7 +251,7 @@ impl<'s, S: Store> Once<'s, S> {
         Ok(Claim {
             key: self.key.clone(),
             fingerprint: self.fingerprint.clone()?,
-            owner: proof::owner().unwrap_or_else(|| ids::make("own")),
+            owner: proof::next_owner().unwrap_or_else(|| ids::make("own")),
             in_progress: self.in_progress.unwrap_or_else(time_left),
             expires_in: self.expires_in,
         })

@@ -6,6 +6,9 @@
 --          leave    owner
 --          remove   owner
 --
+-- An owner that claims again what it has in progress gets its claim again: its client has sent it
+-- again, because the answer was lost. So an owner is made for each claim.
+--
 -- claim gives {'mine', 0 or 1 for unknown}, {'completed', response}, {'in_progress', ms left} or
 -- {'reused'}; the others give 1, or 0 when the record is not this owner's any more.
 --
@@ -29,11 +32,14 @@ local function write(record, ends)
     if record.response then
         json = json .. ',"response":' .. cjson.encode(record.response)
     end
+    if record.unknown then
+        json = json .. ',"unknown":true'
+    end
     redis.call('SET', KEYS[1], json .. ',"expires_at":' .. at .. '}', 'PXAT', at)
 end
 
 local function claim(fingerprint, owner, in_progress_ms, expires_ms)
-    local unknown = 0
+    local unknown = false
     if old then
         if old.fingerprint ~= fingerprint then
             return { 'reused' }
@@ -41,15 +47,19 @@ local function claim(fingerprint, owner, in_progress_ms, expires_ms)
         if old.state == 'completed' then
             return { 'completed', old.response }
         end
-        if old.in_progress_until > now then
+        if old.in_progress_until <= now then
+            unknown = true
+        elseif old.owner == owner then
+            unknown = old.unknown
+        else
             return { 'in_progress', old.in_progress_until - now }
         end
-        unknown = 1
     end
     local record = { fingerprint = fingerprint, state = 'in_progress', owner = owner }
+    record.unknown = unknown
     record.in_progress_until = now + in_progress_ms
     write(record, now + expires_ms)
-    return { 'mine', unknown }
+    return { 'mine', unknown and 1 or 0 }
 end
 
 local verb = ARGV[1]

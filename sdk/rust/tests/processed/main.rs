@@ -58,6 +58,7 @@ macro_rules! on_every_store {
 
 on_every_store! {
     cases::every_case
+    racing::a_claim_that_is_repeated_meets_itself
     work::endings
     work::on_unknown
     work::a_panic_leaves_nothing

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use halyard::processed::{OnUnknown, Store};
+use halyard::processed::{AlreadyInProgress, OnUnknown, Store};
 use halyard::testing::{Proof, Report, crash_point, prove_idempotent};
 use halyard::{HandlerResult, Job, NonRetryable, OutcomeUnknown};
 use serde_json::json;
@@ -179,6 +179,25 @@ async fn an_unknown_outcome_that_is_asked_for() {
     let expected =
         "`charges` has 2 rows, 1 was expected, after: run, killed at `charged`, run again";
     assert_eq!(message(&report.await), expected);
+}
+
+#[tokio::test]
+async fn a_second_call_of_the_same_run_is_another_owners() {
+    let report = prove(|world: World, job: Job| async move {
+        let work = || async {
+            crash_point("claimed").await;
+            let mail = || async {
+                world.send_mail(None).await;
+                HandlerResult::Ok(())
+            };
+            let error = world.store.once(job.id()).run(mail).await.expect_err("in progress");
+            assert!(error.find::<AlreadyInProgress>().is_some(), "{error}");
+            HandlerResult::Ok(())
+        };
+        world.store.once(job.id()).run(work).await?;
+        Ok(())
+    });
+    report.await.assert_idempotent();
 }
 
 /// Each way finds something that those before it do not.

@@ -42,20 +42,23 @@ export async function pass(place: Place, name: string): Promise<void> {
   await courses.getStore()?.arrive(place, name);
 }
 
-/** The owner of what this run claims in a processed store; `undefined` outside of a proof. */
-export function owner(): string | undefined {
-  return courses.getStore()?.owner;
+/** An owner for the next claim of this run in a processed store; `undefined` outside of a proof. */
+export function nextOwner(): string | undefined {
+  return courses.getStore()?.nextOwner();
 }
 
 /** The owners of what runs of this job that were killed have claimed. */
 export function killedOwners(): readonly string[] {
-  return courses.getStore()?.killedOwners ?? [];
+  return courses.getStore()?.killed.flatMap((course) => course.owners) ?? [];
 }
 
 /** One run: the points that it has passed, and where it stops. */
 export class Course {
-  readonly owner: string;
-  readonly killedOwners: readonly string[];
+  /** The owners of what it has claimed in a processed store, one for each claim. */
+  readonly owners: string[] = [];
+  /** The runs of this job that were killed. */
+  readonly killed: readonly Course[];
+  readonly #owner: string;
   /** The points so far, in order. */
   readonly passed: Point[] = [];
   /** Resolves when the run stops at its point. */
@@ -66,13 +69,19 @@ export class Course {
   /** Everything that waits at a point: handlers may do several things at once. */
   #waiting: (() => void)[] = [];
 
-  constructor(owner: string, killedOwners: readonly string[], stop: Point | undefined) {
-    this.owner = owner;
-    this.killedOwners = killedOwners;
+  constructor(owner: string, killed: readonly Course[], stop: Point | undefined) {
+    this.#owner = owner;
+    this.killed = killed;
     this.#stop = stop;
     this.stopped = new Promise((resolve) => {
       this.#tellStopped = resolve;
     });
+  }
+
+  nextOwner(): string {
+    const owner = `${this.#owner}_${this.owners.length + 1}`;
+    this.owners.push(owner);
+    return owner;
   }
 
   /** `work` as this run. */

@@ -45,7 +45,7 @@ export class Lives {
   readonly #subject: Subject;
   readonly #stored = new Map<string, unknown>();
   readonly #owner = makeId("own");
-  readonly #killedOwners: string[] = [];
+  readonly #killed: Course[] = [];
   #handler: Handler | undefined;
   #life = 1;
   #attempt = 0;
@@ -77,7 +77,7 @@ export class Lives {
     this.#attempt += 1;
     this.#start += 1;
     this.#handler ??= await this.#subject.load();
-    const course = new Course(`${this.#owner}_${this.#start}`, [...this.#killedOwners], stop);
+    const course = new Course(`${this.#owner}_${this.#start}`, [...this.#killed], stop);
     const job = new ProofJob(this.#source(), this.#keeper(), this.#subject.bigint);
     return new Running(this.#handler, job, course, this.#subject);
   }
@@ -85,7 +85,7 @@ export class Lives {
   /** The process of a run dies: it stays where it is for ever, and what it kept is gone. */
   async kill(running: Running): Promise<void> {
     running.course.freeze();
-    this.#killedOwners.push(running.course.owner);
+    this.#killed.push(running.course);
     this.otherProcess();
     await this.#subject.afterKill();
   }

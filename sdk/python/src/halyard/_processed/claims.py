@@ -35,7 +35,8 @@ class Claim:
     key: str
     #: What the key is used for; another one under the same key is refused. See `fingerprint`.
     fingerprint: str
-    #: Made for this claim alone; completion and removal carry it.
+    #: Made for this claim alone, and the same when a client sends it again; completion and removal
+    #: carry it.
     owner: str
     #: For how many milliseconds the work may be in progress.
     in_progress_ms: int
@@ -124,7 +125,7 @@ class Terms:
         return Claim(
             key,
             fingerprint(self._payload()),
-            _ids.make("own") if course is None else course.owner,
+            _ids.make("own") if course is None else course.next_owner(),
             min(milliseconds("in_progress", in_progress), TIME_MAX_MS),
             min(milliseconds("expires_in", self.expires_in), TIME_MAX_MS),
         )

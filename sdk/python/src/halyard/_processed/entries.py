@@ -18,6 +18,8 @@ class _Entry:
     #: Times are milliseconds of the monotonic clock.
     in_progress_until: float
     expires_at: float
+    #: Whether this run took over from one that never said how it ended.
+    unknown: bool
     response: str | None = None
 
     def stands_for(self, claim: Claim, now: float) -> Claimed:
@@ -27,7 +29,10 @@ class _Entry:
         if self.response is not None:
             return Completed(self.response)
         left = math.ceil(self.in_progress_until - now)
-        return InProgress(left) if left > 0 else Mine(unknown=True)
+        if left <= 0:
+            return Mine(unknown=True)
+        # The owner's own claim was sent again, because its answer was lost.
+        return Mine(self.unknown) if self.owner == claim.owner else InProgress(left)
 
 
 def _now() -> float:
@@ -59,6 +64,7 @@ class Entries:
                     claim.owner,
                     now + claim.in_progress_ms,
                     now + claim.expires_ms,
+                    claimed.unknown,
                 )
             return claimed
 

@@ -41,11 +41,11 @@ class Point:
 class Course:
     """One run: the points that it has passed, and where it stops."""
 
-    def __init__(self, owner: str, killed_owners: list[str], stop: Point | None) -> None:
-        #: The owner of what this run claims in a processed store.
-        self.owner = owner
-        #: The owners of what runs of this job that were killed have claimed.
-        self.killed_owners = killed_owners
+    def __init__(self, owner: str, killed: list[Course], stop: Point | None) -> None:
+        """`owner` is what the owners of its claims begin with; `killed` the runs that were."""
+        self._owner = owner
+        self._owners: list[str] = []
+        self._killed = killed
         self._stop = stop
         self._passed: list[Point] = []
         self._stopped = False
@@ -66,6 +66,16 @@ class Course:
                 self._change.notify_all()
             while self._stopped:
                 self._change.wait()
+
+    def next_owner(self) -> str:
+        """An owner for the next claim of this run in a processed store."""
+        with self._change:
+            self._owners.append(f"{self._owner}_{len(self._owners) + 1}")
+            return self._owners[-1]
+
+    def killed_owners(self) -> list[str]:
+        """The owners of what runs of this job that were killed have claimed."""
+        return [owner for course in self._killed for owner in course._owners]
 
     def end(self, ending: Ending) -> None:
         """The handler has ended."""

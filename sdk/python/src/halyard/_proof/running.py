@@ -152,7 +152,7 @@ class Lives:
         self.subject = subject
         self._stored = _Stored()
         self._life, self._attempt, self._starts = 1, 0, 0
-        self._killed_owners: list[str] = []
+        self._killed: list[Course] = []
         self._owner = _ids.make("own")
         self.in_new_process()
 
@@ -184,13 +184,13 @@ class Lives:
             checkpoints=Checkpoints(written),
         )
         owner = f"{self._owner}_{self._starts}"
-        course = Course(owner, list(self._killed_owners), stop)
+        course = Course(owner, list(self._killed), stop)
         return Running(self._handler, start, self._stored, course)
 
     def kill(self, running: Running) -> None:
         """The process dies. No line of the run happens any more from its point on."""
         running.course.stop_for_ever()
-        self._killed_owners.append(running.course.owner)
+        self._killed.append(running.course)
         self.subject.hooks.call(self.subject.after_kill)
         self.in_new_process()
 

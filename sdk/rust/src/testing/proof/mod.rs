@@ -33,7 +33,7 @@ use crate::json;
 use crate::worker::{Handler, any};
 
 pub use point::crash_point;
-pub(crate) use point::{Point, killed_owners, owner, pass};
+pub(crate) use point::{Point, killed_owners, next_owner, pass};
 use report::Findings;
 pub use report::{Finding, Report};
 use running::{Hook, Subject};

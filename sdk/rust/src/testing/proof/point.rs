@@ -84,21 +84,22 @@ pub(crate) async fn pass(point: Point) {
     .await;
 }
 
-/// The owner of what this run claims in a processed store.
-pub(crate) fn owner() -> Option<String> {
-    COURSE.try_with(|course| course.owner.clone()).ok()
+/// An owner for the next claim of this run in a processed store.
+pub(crate) fn next_owner() -> Option<String> {
+    COURSE.try_with(|course| course.next_owner()).ok()
 }
 
 /// The owners of what runs of this job that were killed have claimed.
 pub(crate) fn killed_owners() -> Vec<String> {
-    COURSE.try_with(|course| course.killed_owners.clone()).unwrap_or_default()
+    let owners = |course: &Arc<Course>| course.killed.iter().flat_map(|run| run.owners()).collect();
+    COURSE.try_with(owners).unwrap_or_default()
 }
 
 /// One run: the points that it has passed, and where it stops.
 #[derive(Debug)]
 pub(super) struct Course {
     owner: String,
-    killed_owners: Vec<String>,
+    killed: Vec<Arc<Course>>,
     stop: Option<Point>,
     state: Mutex<State>,
 }
@@ -107,13 +108,16 @@ pub(super) struct Course {
 struct State {
     passed: Vec<Point>,
     stopped: bool,
+    /// How often it has claimed something in a processed store.
+    claims: usize,
     /// Everyone who waits at a point: handlers may do several things at once.
     waiting: Vec<Waker>,
 }
 
 impl Course {
-    pub(super) fn new(owner: String, killed_owners: Vec<String>, stop: Option<Point>) -> Arc<Self> {
-        Arc::new(Self { owner, killed_owners, stop, state: Mutex::default() })
+    /// `owner` is what the owners of its claims begin with; `killed` the runs that were.
+    pub(super) fn new(owner: String, killed: Vec<Arc<Self>>, stop: Option<Point>) -> Arc<Self> {
+        Arc::new(Self { owner, killed, stop, state: Mutex::default() })
     }
 
     /// `work` as this run.
@@ -124,8 +128,15 @@ impl Course {
         COURSE.scope(Arc::clone(self), work)
     }
 
-    pub(super) fn owner(&self) -> &str {
-        &self.owner
+    fn next_owner(&self) -> String {
+        let mut state = self.state();
+        state.claims += 1;
+        format!("{}_{}", self.owner, state.claims)
+    }
+
+    fn owners(&self) -> Vec<String> {
+        let claims = self.state().claims;
+        (1..=claims).map(|claim| format!("{}_{claim}", self.owner)).collect()
     }
 
     /// The points so far, in order.

@@ -45,7 +45,7 @@ pub(super) struct Lives<'p> {
     life: u64,
     attempt: u64,
     start: u64,
-    killed_owners: Vec<String>,
+    killed: Vec<Arc<Course>>,
     owner: String,
 }
 
@@ -83,7 +83,7 @@ impl<'p> Lives<'p> {
             life: 1,
             attempt: 0,
             start: 0,
-            killed_owners: Vec::new(),
+            killed: Vec::new(),
             owner: ids::make("own"),
         }
     }
@@ -126,7 +126,7 @@ impl<'p> Lives<'p> {
             }),
         };
         let owner = format!("{}_{}", self.owner, self.start);
-        let course = Course::new(owner, self.killed_owners.clone(), stop);
+        let course = Course::new(owner, self.killed.clone(), stop);
         let handler = Arc::clone(&self.subject.handler);
         let work = Caught::new(async move { handler(job).returned().await });
         let ending = async {
@@ -141,7 +141,7 @@ impl<'p> Lives<'p> {
     /// The process dies. No line of the run happens any more, not even what is done when a value is
     /// dropped.
     pub(super) async fn kill(&mut self, running: Running) {
-        self.killed_owners.push(running.course.owner().to_owned());
+        self.killed.push(Arc::clone(&running.course));
         std::mem::forget(running.work);
         (self.subject.after_kill)().await;
     }

@@ -25,7 +25,11 @@ class AsyncStore(ABC):
 
     @abstractmethod
     async def claim(self, claim: Claim) -> Claimed:
-        """Claims a key, by one conditional write."""
+        """Claims a key, by one conditional write.
+
+        An owner that has it in progress already gets the same answer again: a client repeats a
+        claim whose answer was lost.
+        """
 
     @abstractmethod
     async def complete(self, key: str, owner: str, response: str, expires_ms: int) -> bool:

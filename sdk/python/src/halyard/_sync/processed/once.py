@@ -71,15 +71,12 @@ def run_once(store: Store, key: str, work: Callable[[], Any], terms: Terms) -> A
 
 
 def _claim_in(store: Store, claim: Claim) -> Claimed:
-    """Claims the key."""
+    """Claims the key. In a proof of idempotency, the time of a run that was killed is over."""
     claimed = store.claim(claim)
-    if not isinstance(claimed, InProgress):
-        return claimed
-    # A client that repeats what was not answered may have met its own claim. In a proof of
-    # idempotency, the time of a run that was killed is over.
     course = current()
-    owners = [claim.owner] if course is None else [claim.owner, *course.killed_owners]
-    for owner in owners:
+    if not isinstance(claimed, InProgress) or course is None:
+        return claimed
+    for owner in course.killed_owners():
         if store.leave(claim.key, owner):
             return store.claim(claim)
     return claimed
