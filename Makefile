@@ -24,7 +24,7 @@ BEGIN := @scripts/stage begin
 END := @scripts/stage end
 
 BUILD := cargo build --release --locked --quiet -p halyard-server --bin halyard
-# Runs a stage beside a Redis and a PostgreSQL of its own.
+# Runs a stage beside a Redis and a PostgreSQL of its own, or beside the services that it names.
 BESIDE := scripts/services run
 END_TO_END := cargo test --locked -p halyard-tests
 # Biome finds its settings from the folder it runs in.
@@ -84,6 +84,7 @@ test:
 	$(STAGE) lesson examples/lesson/test
 	$(STAGE) frameworks $(FRAMEWORKS)/test
 	$(STAGE) end-to-end $(END_TO_END) --lib
+	$(STAGE) postgres $(BESIDE) --postgres --postgres18 --pgbouncer $(END_TO_END) --test postgres
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cli $(END_TO_END) --test cli
 	$(STAGE) docs $(END_TO_END) --test docs

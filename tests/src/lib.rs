@@ -11,6 +11,7 @@
 //! - [`fake_clock`]: a wall clock that a test moves under a running server.
 //! - [`history`]: the calls of a run, what each asked, when, and what it was told.
 //! - [`checker`]: proves from a history and the final state that the promises were kept.
+//! - [`postgres`]: PostgreSQL of a test's own, and a proxy that cuts its connections.
 //! - [`ids`]: job ids as a client makes them.
 //!
 //! Absent on purpose: waiting by sleeping. [`until`] waits for a condition, with a deadline that is
@@ -20,6 +21,7 @@ pub mod checker;
 pub mod fake_clock;
 pub mod history;
 pub mod ids;
+pub mod postgres;
 pub mod server;
 pub mod small_disk;
 pub mod wire;
