@@ -3,10 +3,13 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 
 use halyard_tests::postgres::{Database, Postgres, Setup, Stop, query, shared, value};
+use halyard_tests::small_disk::SmallDisk;
 use halyard_tests::until;
+use tokio_postgres::error::SqlState;
 
 type End = fn(&mut Postgres);
 
@@ -95,6 +98,37 @@ fn a_synchronous_standby_has_what_was_acknowledged() {
     second.promote();
     assert_eq!(second.value("SELECT count(*) FROM t"), "3");
     second.run("INSERT INTO t VALUES (4)");
+}
+
+/// A full disk refuses what needs space, until there is some. When the log has none left, the
+/// server ends; it starts again with all that was committed.
+#[test]
+fn a_full_disk_refuses_and_heals() {
+    let disk = SmallDisk::new(128 * 1024 * 1024).filter(SmallDisk::keeps_users);
+    let Some(disk) = disk.map(Arc::new) else {
+        eprintln!("NOT TESTED: only root may have a file system for PostgreSQL");
+        return;
+    };
+    let mut server = Setup::new().on(&disk).start();
+    server.run("CREATE TABLE t (n int, x text); ALTER TABLE t ALTER x SET STORAGE EXTERNAL");
+    let insert = "INSERT INTO t SELECT n, repeat('x', 100000) FROM generate_series(1, 20) n";
+    let committed = |server: &Postgres| server.value("SELECT count(*) FROM t");
+    server.run(insert);
+    disk.fill(0);
+    let refused = query(&server.url(), insert).unwrap_err();
+    assert_eq!(refused.code(), Some(&SqlState::DISK_FULL), "{refused:?}");
+    assert_eq!(committed(&server), "20", "reads go on");
+    disk.empty();
+    server.run(insert);
+    assert_eq!(committed(&server), "40");
+    disk.fill(0);
+    // Fills segment after segment of the log, and takes no other space.
+    let fill = "SELECT pg_logical_emit_message(false, 'x', repeat('x', 900000))";
+    until("the end of the log", || query(&server.url(), fill).is_err().then_some(()));
+    until("its word", || server.log().contains("PANIC").then_some(()));
+    disk.empty();
+    server.restart();
+    assert_eq!(committed(&server), "40");
 }
 
 #[test]

@@ -4,8 +4,9 @@
 //! and for a user who is not root in a user namespace as well. A process without a task holds it;
 //! when the test is over, however it ends, the file system goes with that process.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
@@ -89,6 +90,26 @@ impl SmallDisk {
     /// When it does not come up.
     pub fn serve(&self, setup: Setup) -> Server {
         setup.started_by(&self.enter).start_on(Arc::clone(&self.directory))
+    }
+
+    /// Whether it needed root alone: its processes keep their users then, and may be of any. Where
+    /// it took a user namespace, there is but one user, who looks like root.
+    pub fn keeps_users(&self) -> bool {
+        !self.enter.iter().any(|word| word == "--user")
+    }
+
+    /// A new folder on it: as everyone else reaches it, and as its own processes do.
+    pub(crate) fn folder(&self, name: &str) -> (PathBuf, PathBuf) {
+        let seen = self.seen.join(name);
+        fs::create_dir(&seen).expect("a folder on the new file system");
+        // Other users may pass through.
+        fs::set_permissions(&self.seen, Permissions::from_mode(0o711)).expect("it is ours");
+        (seen, self.directory.path().join(name))
+    }
+
+    /// The command that starts another one where it is mounted.
+    pub(crate) fn enter(&self) -> &[String] {
+        &self.enter
     }
 
     /// The size of a file on it, in bytes; 0 when it is not there.

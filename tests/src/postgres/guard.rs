@@ -1,7 +1,8 @@
 //! What removes a server when the test that owns it is gone, whichever way that went.
 //!
-//! A shell waits for the end of its input, which is the end of the test's process at the latest,
-//! and then kills the server and removes its folder. The server's own child processes need that:
+//! A shell is told the process of the server at each start. It waits for the end of its input,
+//! which is the end of the test's process at the latest, and then kills the server and removes its
+//! folder. The server's own child processes need that:
 //! a frozen one outlives its parent.
 
 use std::io::Write;
@@ -10,10 +11,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 const SCRIPT: &str = r#"
 trap '' INT TERM HUP
-cat >/dev/null
 cd /
-pid=$(head -n1 "$0/data/postmaster.pid" 2>/dev/null)
-if [ -n "$pid" ] && grep -qsF "$0/data" "/proc/$pid/cmdline"; then
+pid=
+while read -r line; do pid=$line; done
+if [ -n "$pid" ] && grep -qsF "$1" "/proc/$pid/cmdline"; then
     children=$(cat "/proc/$pid/task/"*/children)
     kill -KILL "$pid" $children
 fi
@@ -30,19 +31,24 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Guards the server whose data lies in `folder/data`.
-    pub(super) fn over(folder: &Path) -> Self {
+    /// Removes `folder` at the end, and the server that was started with this `data`.
+    pub(super) fn over(folder: &Path, data: &Path) -> Self {
         let mut shell = Command::new("sh")
             .args(["-c", SCRIPT])
-            .arg(folder)
+            .args([folder, data])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .expect("a shell");
-        let mut leash = shell.stdin.take().expect("stdin is piped");
-        leash.write_all(b"\n").expect("the guard listens");
-        Self { shell, leash: Some(leash) }
+        let leash = shell.stdin.take();
+        Self { shell, leash }
+    }
+
+    /// The server was started as this process.
+    pub(super) fn watch(&mut self, process: &Child) {
+        let leash = self.leash.as_mut().expect("it has one until it is dropped");
+        leash.write_all(format!("{}\n", process.id()).as_bytes()).expect("the guard listens");
     }
 }
 

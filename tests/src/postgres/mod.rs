@@ -3,7 +3,8 @@
 //! - [`Database`]: a new, empty database on the server that `scripts/services run --postgres`
 //!   started, for tests that need no more than a place of their own. It goes with the test.
 //! - [`Postgres`]: a whole server of the test's own, to be set up, stopped, killed, frozen, started
-//!   again, copied into a standby and promoted. It takes about two seconds to make.
+//!   again, copied into a standby and promoted, or put on a disk that is full. It takes about two
+//!   seconds to make.
 //! - [`Proxy`]: stands between a client and PostgreSQL and does what networks do: refuses, holds,
 //!   cuts at a byte, and cuts around a COMMIT.
 //! - [`query`] and [`value`]: one statement over a connection of its own, for looking at the truth

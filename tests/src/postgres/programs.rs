@@ -18,12 +18,14 @@ pub(super) struct Programs {
     folder: PathBuf,
     /// User and group, when this test runs as root, which PostgreSQL refuses.
     owner: Option<(u32, u32)>,
+    /// The command that starts the others, where they are to see a file system of their own.
+    enter: Vec<String>,
 }
 
 impl Programs {
     /// Finds those of a major version; without one, of `HALYARD_TEST_POSTGRES_VERSION` or else the
     /// system's newest. Copies them into `home` when they lie where only root may look.
-    pub(super) fn find(major: Option<u32>, home: &Path) -> Self {
+    pub(super) fn find(major: Option<u32>, home: &Path, enter: &[String]) -> Self {
         let asked = || std::env::var("HALYARD_TEST_POSTGRES_VERSION").ok()?.parse().ok();
         let newest = || versions(Path::new(SYSTEM)).max();
         let major = major.or_else(asked).or_else(newest).unwrap_or(18);
@@ -34,7 +36,8 @@ impl Programs {
             panic!("no PostgreSQL {major}: HALYARD_TEST_POSTGRES_VERSIONS={major} {setup}")
         });
         let root = rustix::process::getuid().is_root();
-        let mut programs = Self { major, folder, owner: root.then(owner) };
+        let enter = enter.to_vec();
+        let mut programs = Self { major, folder, owner: root.then(owner), enter };
         if !programs.may_read(&programs.folder.join("bin/postgres")) {
             let copy = home.join("programs");
             let copied = Command::new("cp").arg("-a").args([&programs.folder, &copy]).status();
@@ -51,10 +54,24 @@ impl Programs {
 
     /// The command that runs any program as the user of PostgreSQL.
     pub(super) fn as_owner(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut command = Command::new(program);
-        if let Some((user, group)) = self.owner {
-            command.uid(user).gid(group);
-        }
+        let mut command = match (self.enter.split_first(), self.owner) {
+            (None, owner) => {
+                let mut command = Command::new(program);
+                if let Some((user, group)) = owner {
+                    command.uid(user).gid(group);
+                }
+                command
+            }
+            // Only root may enter, so the user changes afterwards.
+            (Some((first, others)), owner) => {
+                let (user, group) = owner.expect("only root has a file system of its own here");
+                let mut command = Command::new(first);
+                command.args(others).args(["setpriv", "--clear-groups"]);
+                command.arg(format!("--reuid={user}")).arg(format!("--regid={group}"));
+                command.arg(program);
+                command
+            }
+        };
         command.current_dir("/").stdin(Stdio::null());
         command
     }

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
 use rand::RngExt;
 use rustix::process::{Pid, Signal, kill_process};
@@ -11,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::guard::Guard;
 use super::programs::Programs;
 use super::{Url, query, value};
+use crate::small_disk::SmallDisk;
 use crate::until;
 
 /// Below the ports that the kernel gives to outgoing connections, so that a server finds its own
@@ -34,6 +36,7 @@ const SETTINGS: &[(&str, &str)] = &[
 pub struct Setup {
     version: Option<u32>,
     settings: Vec<(String, String)>,
+    disk: Option<Arc<SmallDisk>>,
 }
 
 impl Setup {
@@ -56,20 +59,28 @@ impl Setup {
         self
     }
 
+    /// Keeps its data on this file system, which a test can fill. It has to be larger than 64 MiB,
+    /// and one that [`SmallDisk::keeps_users`].
+    #[must_use]
+    pub fn on(mut self, disk: &Arc<SmallDisk>) -> Self {
+        self.disk = Some(Arc::clone(disk));
+        self
+    }
+
     /// Makes the server and starts it.
     ///
     /// # Panics
     ///
     /// When it does not come up; the message holds its log.
     pub fn start(self) -> Postgres {
-        let home = Home::new(self.version);
+        let home = Home::new(self.version, self.disk);
         let password = format!("{:032x}", rand::random::<u128>());
         let file = home.folder.join("password");
         home.write(&file, &password);
         let mut initdb = home.programs.command("initdb");
         initdb.args(["-U", "halyard", "--auth", "scram-sha-256", "--encoding", "UTF8"]);
-        initdb.args(["--locale", "C", "--no-sync", "--pwfile"]).arg(&file).arg("-D");
-        let made = initdb.arg(home.data()).output().expect("initdb can be started");
+        initdb.args(["--locale", "C", "--no-sync", "--wal-segsize", "1", "--pwfile"]).arg(&file);
+        let made = initdb.arg("-D").arg(&home.data).output().expect("initdb can be started");
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
         let own = self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         home.configure(SETTINGS.iter().copied().chain(own));
@@ -91,30 +102,38 @@ pub enum Stop {
 /// A folder with the data of a server, and its programs.
 #[derive(Debug)]
 pub(super) struct Home {
-    pub(super) folder: PathBuf,
+    folder: PathBuf,
+    /// Where the data lies, as the server says it, and as this test reaches it.
+    pub(super) data: PathBuf,
+    pub(super) seen: PathBuf,
     pub(super) programs: Programs,
-    _guard: Guard,
+    guard: Guard,
+    _disk: Option<Arc<SmallDisk>>,
 }
 
 impl Home {
     /// A new one, without data.
-    pub(super) fn new(version: Option<u32>) -> Self {
+    pub(super) fn new(version: Option<u32>, disk: Option<Arc<SmallDisk>>) -> Self {
         let folder = tempfile::Builder::new().prefix("halyard-postgres-").tempdir();
         // From here on the guard removes it.
         let folder = folder.expect("a temporary directory").keep();
-        let guard = Guard::over(&folder);
-        let programs = Programs::find(version, &folder);
+        let (seen, data) = match &disk {
+            Some(disk) => disk.folder("data"),
+            None => (folder.join("data"), folder.join("data")),
+        };
+        let guard = Guard::over(&folder, &data);
+        let enter = disk.as_ref().map(|disk| disk.enter()).unwrap_or_default();
+        let programs = Programs::find(version, &folder, enter);
         programs.give(&folder);
-        Self { folder, programs, _guard: guard }
-    }
-
-    pub(super) fn data(&self) -> PathBuf {
-        self.folder.join("data")
+        if disk.is_some() {
+            programs.give(&seen);
+        }
+        Self { folder, data, seen, programs, guard, _disk: disk }
     }
 
     /// Adds settings behind those that are there; the last one of a name counts.
     pub(super) fn configure<'a>(&self, settings: impl Iterator<Item = (&'a str, &'a str)>) {
-        let file = self.data().join("postgresql.auto.conf");
+        let file = self.seen.join("postgresql.auto.conf");
         let mut text = fs::read_to_string(&file).expect("the settings");
         for (name, value) in settings {
             text.push_str(&format!("{name} = '{}'\n", value.replace('\'', "''")));
@@ -181,7 +200,7 @@ impl Postgres {
 
     /// Where its files lie.
     pub fn data(&self) -> PathBuf {
-        self.home.data()
+        self.home.seen.clone()
     }
 
     /// What it wrote to its log so far, over all its starts.
@@ -299,9 +318,11 @@ impl Postgres {
         let log = File::options().create(true).append(true).open(self.home.log());
         let log = log.expect("a log file");
         let mut command: Command = self.home.programs.command("postgres");
-        command.arg("-D").arg(self.home.data()).arg("-p").arg(self.url.address.port().to_string());
+        command.arg("-D").arg(&self.home.data).arg("-p").arg(self.url.address.port().to_string());
         command.stdout(log.try_clone().expect("a second handle")).stderr(log).stdin(Stdio::null());
-        self.process = Some(command.spawn().expect("postgres can be started"));
+        let process = command.spawn().expect("postgres can be started");
+        self.home.guard.watch(&process);
+        self.process = Some(process);
         until("PostgreSQL to come up", || {
             let up = query(&self.url, "SELECT 1").is_ok();
             // Asked afterwards: another server on this port may have answered.

@@ -18,7 +18,7 @@ impl Postgres {
     ///
     /// When that fails; the message holds what PostgreSQL says.
     pub fn standby(&self, name: &str) -> Postgres {
-        let home = Home::new(Some(self.version()));
+        let home = Home::new(Some(self.version()), None);
         self.copy_to(&home);
         let url = self.url();
         let connection = format!(
@@ -30,7 +30,7 @@ impl Postgres {
         );
         let own = [("primary_conninfo", connection.as_str()), ("synchronous_standby_names", "")];
         home.configure(own.into_iter());
-        home.write(&home.data().join("standby.signal"), "");
+        home.write(&home.seen.join("standby.signal"), "");
         let standby = Postgres::start_in(home, &url.password);
         let streaming = format!(
             "SELECT count(*) FROM pg_stat_replication
@@ -75,10 +75,10 @@ impl Postgres {
             14 => ("pg_start_backup('copy', true, false)", "pg_stop_backup(false, false)"),
             _ => ("pg_backup_start('copy', true)", "pg_backup_stop(false)"),
         };
-        let (from, to) = (self.data(), home.data());
+        let (from, to) = (&self.home().data, &home.data);
         let copied = in_session(&self.url(), async |client: &Client| {
             rows(client, &format!("SELECT {begin}")).await?;
-            copy(self.home(), &from, &to);
+            copy(self.home(), from, to);
             rows(client, &format!("SELECT labelfile FROM {end}")).await
         });
         let label = copied.expect("PostgreSQL allows a copy");
