@@ -1,6 +1,13 @@
 /** Programs that treat their worker badly. */
 
-import { Halyard, HttpTransport, SettingsError } from "@halyard/node";
+import {
+  type FailedJob,
+  Halyard,
+  HttpTransport,
+  type LostJob,
+  RetryAfterError,
+  SettingsError,
+} from "@halyard/node";
 import { afterAll, expect, test, vi } from "vitest";
 import { withProcesses } from "./scenarios/process.js";
 import { NO_BACKOFF, until, withServer, withWorker } from "./scenarios/work.js";
@@ -75,6 +82,64 @@ test.concurrent("a floating rejection ends the process, and the job is delivered
       expect(ended).toMatchObject({ state: "completed", result: "again", starts: 2 });
     }),
   ));
+
+test.concurrent("an attempt that failed is a line on the standard error", () =>
+  withProcesses((start) =>
+    withServer(async (server, halyard) => {
+      const { id } = await halyard.jobs.create({ ...NEW_JOB, task: "t", maxAttempts: 3 });
+      const worker = start(server.url, "failing");
+      expect((await halyard.jobs.wait(id, { timeout: "1m" })).state).toBe("failed");
+      await worker.complains("failed for good");
+      const line = (attempt: number, error: string, next: string) => {
+        const which = `attempt ${attempt} of 3`;
+        return `halyard: the job ${id} (t) failed in ${which}: ${error}: a\\nb\\u{1b}[2J; ${next}`;
+      };
+      expect(worker.complained).toEqual([
+        line(1, "Error", "next attempt at once"),
+        line(2, "NonRetryableError", "failed for good: another attempt would be useless"),
+      ]);
+    }),
+  ));
+
+test.concurrent("who has a hook for it gets that instead", () =>
+  withServer(async (_, halyard) => {
+    const told: FailedJob[] = [];
+    const lost: LostJob[] = [];
+    const stderr = vi.spyOn(console, "warn").mockImplementation(() => {});
+    await withWorker(
+      halyard,
+      (worker) => {
+        worker.on("failed", (job) => told.push(job)).on("lost", (job) => lost.push(job));
+        worker.task("fails", () => {
+          throw new RetryAfterError("2s", "busy");
+        });
+        worker.task("late", async (job) => {
+          await new Promise((resolve) => job.signal.addEventListener("abort", resolve));
+          throw new Error("too late");
+        });
+      },
+      async () => {
+        const fails = await halyard.jobs.create({ ...NEW_JOB, task: "fails" });
+        const options = { ...NEW_JOB, maxAttempts: 1, timeout: "200ms" } as const;
+        const late = await halyard.jobs.create({ ...options, task: "late" });
+        await until("both are told", () => told.length > 0 && lost.length > 0);
+        const { retryInMs, ...failed } = told[0] as FailedJob;
+        expect(failed).toEqual({
+          id: fails.id,
+          task: "fails",
+          attempt: 1,
+          maxAttempts: 20,
+          type: "RetryAfterError",
+          message: "busy",
+          retryable: true,
+        });
+        expect(retryInMs).toBe(2_000);
+        expect(lost).toEqual([{ id: late.id, task: "late", reason: "timed_out" }]);
+        expect(told.map(({ id }) => id)).not.toContain(late.id);
+        expect(stderr.mock.calls.filter(([line]) => String(line).includes(fails.id))).toEqual([]);
+      },
+    );
+  }));
 
 test.concurrent("hostile values, thrown or returned, leave the jobs beside them alone", () =>
   withServer(async (_, halyard) => {

@@ -25,7 +25,7 @@ PARTS = {
     "Client": ("_sync.client", "_async.client", "_durations"),
     "Jobs": ("_sync.jobs", "_new_job"),
     "Queues, workers, tasks, counters": ("_sync.queues",),
-    "Worker": ("_worker.worker", "_worker.hooks", "_worker.verdict"),
+    "Worker": ("_worker.worker", "_worker.hooks", "_worker.failed", "_worker.verdict"),
     "The job in a handler": ("_sync.job", "_async.job", "_signal", "_data"),
     "Processed store": (
         "_processed.idempotent",

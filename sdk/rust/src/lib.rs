@@ -103,6 +103,6 @@ pub use jobs::{JobPages, Jobs, NewJob};
 pub use leases::Leases;
 pub use queues::Queues;
 pub use worker::{
-    Handler, HandlerError, HandlerResult, HttpStatus, LostJob, NonRetryable, OutcomeUnknown,
-    RetryAfter, Snooze, Worker, WorkerBuilder, retryable,
+    FailedJob, Handler, HandlerError, HandlerResult, HttpStatus, LostJob, NonRetryable,
+    OutcomeUnknown, RetryAfter, Snooze, Worker, WorkerBuilder, retryable,
 };

@@ -15,7 +15,9 @@
 import type { AbortReason } from "../errors.js";
 import { intervalOf } from "./beater.js";
 import { type ClaimCall, Claiming, type Trouble } from "./claiming.js";
+import { failedJob } from "./failed-job.js";
 import { type ClaimedJob, Held } from "./held.js";
+import type { HookArguments, HookName, LostJob } from "./hooks.js";
 import { CANCEL, LEASES_MAX, LeaseTable, LOST } from "./lease-table.js";
 import { Reports, type Result } from "./reports.js";
 import { Shutdown } from "./shutdown.js";
@@ -51,12 +53,8 @@ export interface Desk {
   report(body: string): void;
   /** Tell the server that the worker ends. */
   drain(): void;
-  /** Tell the program that a start is lost. */
-  lost(held: Held, reason: AbortReason): void;
-  /** Tell the program that there is nothing to do. */
-  idle(): void;
-  /** Tell the program of trouble. */
-  trouble(error: Error): void;
+  /** Tell the program. */
+  tell<Name extends HookName>(name: Name, about: HookArguments[Name]): void;
 }
 
 /** Everything that a worker knows. */
@@ -122,7 +120,7 @@ export class Board {
     }
     if (now >= this.#idleAt()) {
       this.#quietSince = undefined;
-      this.#desk.idle();
+      this.#desk.tell("idle", undefined);
     }
   }
 
@@ -178,7 +176,7 @@ export class Board {
 
   claimFailed(now: number, number: number, trouble: Trouble, chance: number): void {
     if (this.#claiming.failed(now, number, trouble, chance)) {
-      this.#desk.trouble(trouble.error);
+      this.#desk.tell("error", trouble.error);
     }
   }
 
@@ -201,7 +199,7 @@ export class Board {
       this.#forget(held);
     });
     if (refused.tell) {
-      this.#desk.trouble(trouble.error);
+      this.#desk.tell("error", trouble.error);
     }
   }
 
@@ -300,10 +298,11 @@ export class Board {
   }
 
   /** Tells the program that a start is lost: once, though a report may be refused later. */
-  #tellLost(held: Held, reason: AbortReason): void {
+  #tellLost(held: Held, reason: LostJob["reason"]): void {
     if (!held.toldLost) {
       held.toldLost = true;
-      this.#desk.lost(held, reason);
+      const { id, task } = held;
+      this.#desk.tell("lost", { id, task, reason });
     }
   }
 
@@ -319,6 +318,9 @@ export class Board {
     } else {
       this.table.end(held.row, now);
       this.#reports.push(held, report);
+    }
+    if (report?.failure !== undefined) {
+      this.#desk.tell("failed", failedJob(held.start, report.failure));
     }
   }
 

@@ -13,7 +13,7 @@ import { Board, type Desk, type Pace } from "./board.js";
 import type { ClaimCall, Trouble } from "./claiming.js";
 import { Heartbeats } from "./heartbeats.js";
 import type { ClaimedJob, Held } from "./held.js";
-import type { Hooks } from "./hooks.js";
+import type { HookArguments, HookName, Hooks } from "./hooks.js";
 import { monotonic } from "./lease-table.js";
 import type { Result } from "./reports.js";
 import type { Retryable } from "./retryable.js";
@@ -69,7 +69,7 @@ export class AtWork implements Desk {
           this.#board.passTime(monotonic());
           this.#askPoll();
         },
-        trouble: (trouble) => this.trouble(troubleError(trouble)),
+        trouble: (trouble) => this.tell("error", troubleError(trouble)),
         drained: () => {
           this.#board.drained();
           this.#askPoll();
@@ -202,17 +202,8 @@ export class AtWork implements Desk {
     this.#askPoll();
   }
 
-  lost(held: Held, reason: AbortReason): void {
-    const { id, task } = held;
-    this.#plan.hooks.tell("lost", { id, task, reason: reason as "lease_lost" | "timed_out" });
-  }
-
-  idle(): void {
-    this.#plan.hooks.tell("idle", undefined);
-  }
-
-  trouble(error: Error): void {
-    this.#plan.hooks.tell("error", error);
+  tell<Name extends HookName>(name: Name, about: HookArguments[Name]): void {
+    this.#plan.hooks.tell(name, about);
   }
 
   begin(held: Held, source: ClaimedJob, unsafe: boolean): void {

@@ -3,6 +3,7 @@
 import type { components } from "../_generated/wire.js";
 import type { AbortReason } from "../errors.js";
 import type { Job } from "../job.js";
+import type { Started } from "./failed-job.js";
 import type { Report } from "./reports.js";
 import type { Ending, Failure } from "./verdict.js";
 
@@ -21,6 +22,8 @@ export class Held {
   readonly id: string;
   readonly task: string;
   readonly token: string;
+  /** What a report of its failure is told with. */
+  readonly start: Started;
   /** The lease as JSON, without its closing brace. */
   readonly head: string;
   /** The number of the start within its worker, from 1. */
@@ -50,6 +53,8 @@ export class Held {
     const begins = beginsOf(job, sent, received);
     this.id = job.id;
     this.task = job.task;
+    const { id, task, attempt, max_attempts, backoff } = job;
+    this.start = { id, task, attempt, max_attempts, backoff };
     this.token = job.lease.token;
     this.head = `{"id":${quote(job.id)},"token":${quote(job.lease.token)}`;
     this.number = number;

@@ -1,6 +1,7 @@
 /** What a worker tells its program beside the jobs themselves. */
 
 import { SettingsError } from "../errors.js";
+import { type FailedJob, oneLine, told } from "./failed-job.js";
 
 /** A start that the worker does not hold any more; what its handler returns is thrown away. */
 export interface LostJob {
@@ -14,6 +15,8 @@ export interface LostJob {
 export interface HookArguments {
   /** The worker's own calls begin to fail. */
   error: Error;
+  /** An attempt failed; what comes next is in there. */
+  failed: FailedJob;
   /** A lease or a deadline has passed under a handler. */
   lost: LostJob;
   /** There has been nothing to do for a quarter of a second; told once each time. */
@@ -29,6 +32,7 @@ export type Hook<Name extends HookName> = (about: HookArguments[Name]) => unknow
 export class Hooks {
   readonly #hooks: { [Name in HookName]: Set<Hook<Name>> } = {
     error: new Set(),
+    failed: new Set(),
     lost: new Set(),
     idle: new Set(),
   };
@@ -47,8 +51,8 @@ export class Hooks {
   #named<Name extends HookName>(name: Name): Set<Hook<Name>> {
     if (!Object.hasOwn(this.#hooks, name)) {
       throw new SettingsError(
-        `a worker has no hook \`${String(name)}\`, only \`error\`, \`lost\` and \`idle\`; ` +
-          "what became of a job is on the job: jobs.wait(id), jobs.get(id)",
+        `a worker has no hook \`${String(name)}\`, only \`error\`, \`failed\`, \`lost\` and ` +
+          "`idle`; what became of a job is on the job: jobs.wait(id), jobs.get(id)",
       );
     }
     return this.#hooks[name];
@@ -57,9 +61,9 @@ export class Hooks {
   /** Calls the hooks. One that throws does not take the worker with it. */
   tell<Name extends HookName>(name: Name, about: HookArguments[Name]): void {
     const hooks = this.#hooks[name];
-    if (name === "error" && hooks.size === 0) {
-      // A worker that cannot work must not be silent.
-      console.warn(`halyard: ${(about as Error).message}`);
+    const line = hooks.size === 0 ? LINES[name]?.(about) : undefined;
+    if (line !== undefined) {
+      console.warn(`halyard: ${line}`);
     }
     for (const hook of hooks) {
       try {
@@ -73,6 +77,14 @@ export class Hooks {
     }
   }
 }
+
+/** What is printed when nobody has a hook for it: a worker in trouble must not be silent. */
+const LINES: { [Name in HookName]?: (about: HookArguments[Name]) => string } = {
+  error: ({ message }) => oneLine(message),
+  failed: told,
+  lost: ({ id, task, reason }) => `the job ${id} (${task}) was lost: ${LOST[reason]}`,
+};
+const LOST = { lease_lost: "its lease is lost", timed_out: "its time is up" } as const;
 
 function complain(error: unknown): void {
   try {

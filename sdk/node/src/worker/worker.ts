@@ -3,7 +3,8 @@
  *
  * | file | |
  * |---|---|
- * | `hooks` | what the worker tells its program |
+ * | `hooks` | what the worker tells its program, or prints |
+ * | `failed-job` | an attempt that failed, and the line about it |
  * | `verdict` `retryable` | from what a handler did to what is reported |
  * | `board` | what the worker knows and does next: a state machine without input or output |
  * | `desk` | does what the board says |
@@ -169,10 +170,11 @@ export class Worker {
   }
 
   /**
-   * Calls `hook` when something happens: `error` when the worker's own calls begin to fail (without
-   * such a hook a warning is printed); `lost`, once for each start, when a lease or a deadline has
-   * passed under a handler or a report came too late; `idle` when there has been nothing to do for
-   * a quarter of a second.
+   * Calls `hook` when something happens: `error` when the worker's own calls begin to fail;
+   * `failed` when an attempt has failed; `lost`, once for each start, when a lease or a deadline
+   * has passed under a handler or a report came too late; `idle` when there has been nothing to do
+   * for a quarter of a second. Without a hook for it, each but `idle` is a line on the standard
+   * error.
    *
    * @throws SettingsError for another name.
    */

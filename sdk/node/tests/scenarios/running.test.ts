@@ -1,6 +1,6 @@
 /** Scenarios of handlers that succeed. */
 
-import { type Job, RetryAfterError } from "@halyard/node";
+import { type Job, NonRetryableError, RetryAfterError } from "@halyard/node";
 import { fakeJob } from "@halyard/node/testing";
 import { expect } from "vitest";
 import { read, scenario } from "./file.js";
@@ -171,6 +171,15 @@ scenario("hooks", () =>
       (worker) =>
         worker
           .task("t", slow)
+          .task("fails", () => {
+            throw new NonRetryableError("no luck");
+          })
+          .on("failed", (job) => {
+            expect(job.retryInMs).toBeUndefined();
+            told.push(
+              `failed ${job.id} ${job.task} ${job.attempt} of ${job.maxAttempts}: ${job.message}`,
+            );
+          })
           .on("idle", () => told.push("idle"))
           .on("error", (error) => told.push(`error: ${error.message}`))
           .on("lost", ({ id, task, reason }) => told.push(`lost ${id} ${task} ${reason}`)),
@@ -183,6 +192,8 @@ scenario("hooks", () =>
           maxAttempts: 1,
         });
         await heard(`lost ${id} t timed_out`);
+        const fails = await halyard.jobs.create({ task: "fails", queue: "q" });
+        await heard(`failed ${fails.id} fails 1 of 20: no luck`);
         await server.kill();
         expect(await heard("error")).toContain(server.url);
       },

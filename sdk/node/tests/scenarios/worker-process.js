@@ -2,7 +2,7 @@
 // says on lines of its standard output.
 
 import { existsSync } from "node:fs";
-import { Halyard } from "@halyard/node";
+import { Halyard, NonRetryableError } from "@halyard/node";
 
 const [, , role, url, go] = process.argv;
 const say = (words) => process.stdout.write(`${words}\n`);
@@ -83,6 +83,12 @@ const roles = {
       await forever();
     }
     return "again";
+  },
+
+  /** Fails with a text that would clear the screen, and then for good. */
+  failing(job) {
+    const error = job.attempt === 1 ? Error : NonRetryableError;
+    throw new error("a\nb\u001b[2J");
   },
 
   /** Blocks its thread for as many seconds as its payload says. */

@@ -21,7 +21,11 @@ test("claims only what can start", () => {
   expect(course.poll()).toEqual(["begin 3"]);
   course.ended(1);
   course.ended(3, FAILED);
-  const next = ["claim 2 for 20000 as wrk_1:3", "report job_1=completed job_3=failed"];
+  const next = [
+    "failed job_3",
+    "claim 2 for 20000 as wrk_1:3",
+    "report job_1=completed job_3=failed",
+  ];
   expect(course.poll()).toEqual(next);
 });
 
@@ -279,7 +283,7 @@ test("a report that the server refuses goes without its text, and at last not at
   const course = Course.running(2, 2);
   course.ended(1);
   course.ended(2, FAILED);
-  expect(course.poll()[1]).toBe("report job_1=completed job_2=failed");
+  expect(course.poll()[2]).toBe("report job_1=completed job_2=failed");
   course.board.reportFailed(course.now, trouble(413), 0);
   expect(course.poll()).toEqual(["trouble 413", "report job_1=completed"]);
   course.board.reportFailed(course.now, trouble(413), 0);
@@ -288,6 +292,21 @@ test("a report that the server refuses goes without its text, and at last not at
   expect(course.poll()).toEqual(["report job_2=failed"]);
   course.board.reported(course.now, [OK]);
   expect(course.board.table.leases(course.now)).toEqual([]);
+});
+
+test("a failure that is not reported as one is not told as one", () => {
+  const course = Course.running(2, 2);
+  course.board.told(course.now, course.held(1), "cancelled");
+  course.ended(1, FAILED);
+  course.board.told(course.now, course.held(2), "lease_lost");
+  course.ended(2, FAILED);
+  const told = course.poll().filter((done) => !done.startsWith("claim"));
+  expect(told).toEqual([
+    "abort job_1 cancelled",
+    "lost job_2 lease_lost",
+    "abort job_2 lease_lost",
+    "report job_1=cancelled",
+  ]);
 });
 
 test("a report that got no result goes again", () => {

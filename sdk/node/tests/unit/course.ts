@@ -4,6 +4,7 @@ import { type AbortReason, ConnectionError } from "../../src/errors.js";
 import { Board, type Desk } from "../../src/worker/board.js";
 import type { ClaimCall, Trouble } from "../../src/worker/claiming.js";
 import type { ClaimedJob, Held } from "../../src/worker/held.js";
+import type { HookArguments, HookName } from "../../src/worker/hooks.js";
 import { OK, type Said } from "../../src/worker/lease-table.js";
 import type { Ending } from "../../src/worker/verdict.js";
 
@@ -19,6 +20,9 @@ export function claimedJob(n: number): ClaimedJob {
     id: `job_${n}`,
     task: "t",
     queue: "q",
+    attempt: 1,
+    max_attempts: 20,
+    backoff: { initial_ms: 1, factor: 1, max_ms: 1, jitter: 0 },
     started_at: new Date(started).toISOString(),
     lease: {
       token: `token_${n}`,
@@ -152,15 +156,14 @@ export class Course implements Desk {
     this.#done.push("drain");
   }
 
-  lost(held: Held, reason: AbortReason): void {
-    this.#done.push(`lost ${held.id} ${reason}`);
-  }
-
-  idle(): void {
-    this.#done.push("idle");
-  }
-
-  trouble(error: Error): void {
-    this.#done.push(error.message);
+  tell<Name extends HookName>(name: Name, about: HookArguments[Name]): void {
+    const { id, reason, message } = Object(about) as Record<string, string>;
+    const words = {
+      error: message,
+      failed: `failed ${id}`,
+      lost: `lost ${id} ${reason}`,
+      idle: name,
+    };
+    this.#done.push(String(words[name]));
   }
 }

@@ -27,6 +27,7 @@ from ._signal import AsyncSignal, Signal
 from ._sync.client import Halyard
 from ._sync.job import Job
 from ._version import VERSION as __version__
+from ._worker.failed import FailedJob
 from ._worker.hooks import LostJob
 from ._worker.verdict import retryable
 from ._worker.worker import AsyncWorker, Worker
@@ -70,6 +71,7 @@ __all__ = [
     "CreatedJob",
     "Data",
     "Duration",
+    "FailedJob",
     "FieldError",
     "Halyard",
     "HalyardConnectionError",

@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 
-from halyard import AbortReason, Halyard, Job, RetryAfterError
+from halyard import (
+    AbortReason,
+    FailedJob,
+    Halyard,
+    Job,
+    NonRetryableError,
+    RetryAfterError,
+)
 from halyard.testing import Server, fake_async_job, fake_job
 
 from .registry import FOLDER, scenario, until
@@ -175,17 +182,28 @@ def test_hooks(server: Server, client: Halyard) -> None:
         assert job.reason is AbortReason.TIMED_OUT
         told.append(f"lost {job.id} {job.task}")
 
+    def failed(job: FailedJob) -> None:
+        assert job.retry_in is None
+        told.append(
+            f"failed {job.id} {job.task} {job.attempt} of {job.max_attempts}: {job.message}"
+        )
+
     def slow(job: Job) -> None:
         job.signal.wait()
+
+    def fails(job: Job) -> None:
+        raise NonRetryableError("no luck")
 
     def heard(word: str) -> str:
         return until(word, lambda: next((said for said in told if said.startswith(word)), None))
 
-    with Work(
-        server, {"t": slow}, on_idle=hook("idle"), on_error=hook("error"), on_lost=lost
-    ) as work:
+    hooks: dict[str, Any] = {"on_idle": hook("idle"), "on_error": hook("error")}
+    tasks = {"t": slow, "fails": fails}
+    with Work(server, tasks, on_lost=lost, on_failed=failed, **hooks) as work:
         heard("idle")
         job = work.halyard.jobs.create(task="t", queue="q", timeout=0.2, max_attempts=1)
         heard(f"lost {job.id} t")
+        job = work.halyard.jobs.create(task="fails", queue="q")
+        heard(f"failed {job.id} fails 1 of 20: no luck")
         server.kill()
         assert server.url in heard("error")

@@ -13,6 +13,7 @@ from halyard._worker.board import (
     CancelClaim,
     Claim,
     Drop,
+    Fail,
     Idle,
     Lost,
     Pace,
@@ -133,6 +134,8 @@ def words(action: Action) -> str:
         case Report():
             said = (f" {_id(one.text)}={_outcome(one.text)}" for one in action.pending)
             return f"report{''.join(said)}"
+        case Fail():
+            return f"failed {action.failed.id}"
         case Lost():
             return f"lost {action.id}"
         case Idle():
@@ -147,6 +150,9 @@ def claimed_job(slot: int) -> dict[str, Any]:
     return {
         "id": f"job_{slot}",
         "task": "t",
+        "attempt": 1,
+        "max_attempts": 20,
+        "backoff": {"initial_ms": 1, "factor": 1.0, "max_ms": 1, "jitter": 0.0},
         "started_at": "1970-01-01T00:00:00.001Z",
         "lease": {
             "token": f"token_{slot}",

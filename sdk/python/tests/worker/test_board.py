@@ -30,9 +30,21 @@ def test_claims_only_what_can_start() -> None:
     course.ended(1, DONE)
     course.ended(3, FAILED)
     assert course.poll() == [
+        "failed job_3",
         "claim 2 for 20 s as wrk_1:3",
         "report job_1=completed job_3=failed",
     ]
+
+
+def test_a_failure_that_is_not_reported_as_one_is_not_told_as_one() -> None:
+    course = Course.running(2, 2)
+    course.told(1, AbortReason.CANCELLED)
+    course.ended(1, FAILED)
+    course.told(2, AbortReason.LEASE_LOST)
+    course.ended(2, FAILED)
+    told = course.poll()
+    assert not [done for done in told if done.startswith("failed")]
+    assert "lost job_2" in told
 
 
 def test_what_is_sent_is_topped_up() -> None:
@@ -44,7 +56,7 @@ def test_what_is_sent_is_topped_up() -> None:
     # Two more end while the threads that send are waking up.
     course.ended(2, DONE)
     course.ended(3, FAILED)
-    assert not course.poll()
+    assert course.poll() == ["failed job_3"]
     assert course.board.topped_up(claim).max == 3
     assert [one.slot for one in course.board.reports.topped_up()] == [1, 2, 3]
     course.reported("ok", "ok", "ok")

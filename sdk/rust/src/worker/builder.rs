@@ -16,7 +16,7 @@ use super::board::{LEASES_MAX, Pace};
 use super::desk::Plan;
 use super::handler::{AnyHandler, Handler, any};
 use super::verdict::{Retryable, retryable};
-use super::{Hooks, LostJob, Worker};
+use super::{FailedJob, Hooks, LostJob, Worker};
 
 /// Characters of a worker's name.
 const NAME_CHARS_MAX: usize = 128;
@@ -45,7 +45,12 @@ impl WorkerBuilder {
             handlers: HashMap::new(),
             doubled: None,
             retryable: Arc::new(retryable),
-            hooks: Hooks { error: Box::new(|_| {}), lost: Box::new(|_| {}), idle: Box::new(|| {}) },
+            hooks: Hooks {
+                error: Box::new(|_| {}),
+                failed: Box::new(|_| {}),
+                lost: Box::new(|_| {}),
+                idle: Box::new(|| {}),
+            },
             pace: Pace {
                 concurrency: 10,
                 lease: Duration::from_secs(60),
@@ -137,6 +142,13 @@ impl WorkerBuilder {
     /// worker's thread and must not block.
     pub fn on_error(mut self, hook: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         self.hooks.error = Box::new(hook);
+        self
+    }
+
+    /// Is called when an attempt has failed. Like errors and lost jobs, it is a warning of
+    /// `tracing` as well.
+    pub fn on_failed(mut self, hook: impl Fn(&FailedJob) + Send + Sync + 'static) -> Self {
+        self.hooks.failed = Box::new(hook);
         self
     }
 

@@ -23,6 +23,7 @@ use crate::record::{Record, ServerRecord};
 use crate::{leases, retry};
 
 use super::board::{Action, Board, ClaimCall, Event, Slot, Trouble};
+use super::failed_job::one_line;
 use super::failure::HandlerError;
 use super::handler::AnyHandler;
 use super::verdict::{Ending, Retryable, judge, judge_panic, judge_returned};
@@ -121,14 +122,18 @@ impl Desk {
             }
             Action::Beat { leases, draining } => self.beat(leases, draining),
             Action::Report { reports } => self.report(reports),
-            Action::Lost { id, task, reason } => {
-                tracing::warn!(%id, %task, "the job was lost: {reason}");
-                let lost = LostJob { id, task, reason };
+            Action::Failed(failed) => {
+                tracing::warn!(id = failed.id, task = failed.task, "{}", failed.told());
+                call_hook(|| (self.plan.hooks.failed)(&failed));
+            }
+            Action::Lost(lost) => {
+                let LostJob { id, task, reason } = &lost;
+                tracing::warn!(id, task, "the job {id} ({task}) was lost: {reason}");
                 call_hook(|| (self.plan.hooks.lost)(&lost));
             }
             Action::Idle => call_hook(|| (self.plan.hooks.idle)()),
             Action::Trouble(error) => {
-                tracing::warn!("{error}");
+                tracing::warn!("{}", one_line(&error.to_string()));
                 call_hook(|| (self.plan.hooks.error)(&error));
             }
         }

@@ -5,6 +5,7 @@
 //! | `builder` | the settings of a worker |
 //! | `handler` | what can be a handler |
 //! | `failure` | what a handler says when it does not succeed |
+//! | `failed_job` | an attempt that failed, and the line about it |
 //! | `verdict` | from what a handler did to what is reported; which errors are retried |
 //! | `board` | what the worker knows and does next: a state machine without any input or output |
 //! | `desk` | does what the board says, on a thread of its own |
@@ -17,6 +18,7 @@
 mod board;
 mod builder;
 mod desk;
+mod failed_job;
 mod failure;
 mod handler;
 mod signals;
@@ -24,7 +26,7 @@ mod verdict;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use halyard_api::jobs::heartbeat::Heartbeat;
 use tokio::runtime::Handle;
@@ -60,9 +62,32 @@ pub struct LostJob {
     pub reason: AbortReason,
 }
 
+/// An attempt that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedJob {
+    /// The job.
+    pub id: String,
+    /// Its task.
+    pub task: String,
+    /// The attempt that failed, from 1.
+    pub attempt: u64,
+    /// How many there are.
+    pub max_attempts: u64,
+    /// The type of the error, as it is reported.
+    pub error_type: String,
+    /// What it says.
+    pub message: String,
+    /// Whether another attempt may help.
+    pub retryable: bool,
+    /// In about what time the next attempt comes: the job's backoff without its jitter. `None` when
+    /// the job has failed for good.
+    pub retry_in: Option<Duration>,
+}
+
 /// What the worker calls when something happens beside the jobs themselves.
 pub(crate) struct Hooks {
     pub(crate) error: Box<dyn Fn(&Error) + Send + Sync>,
+    pub(crate) failed: Box<dyn Fn(&FailedJob) + Send + Sync>,
     pub(crate) lost: Box<dyn Fn(&LostJob) + Send + Sync>,
     pub(crate) idle: Box<dyn Fn() + Send + Sync>,
 }

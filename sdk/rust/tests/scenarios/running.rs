@@ -5,7 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use halyard::testing;
-use halyard::{AbortReason, Backoff, HandlerResult, Job, NewJob, RetryAfter, State, Timestamp};
+use halyard::{
+    AbortReason, Backoff, FailedJob, HandlerResult, Job, NewJob, NonRetryable, RetryAfter, State,
+    Timestamp,
+};
 use serde_json::json;
 
 use crate::server::Server;
@@ -169,7 +172,7 @@ pub(crate) async fn hooks() {
         let words = Arc::clone(words);
         move |word: String| words.lock().expect("words").push(word)
     };
-    let (idle, error, lost) = (tell(&told), tell(&told), tell(&told));
+    let (idle, error, lost, failed) = (tell(&told), tell(&told), tell(&told), tell(&told));
     async fn slow(job: Job) -> HandlerResult<()> {
         job.signal().aborted().await;
         Ok(())
@@ -177,6 +180,14 @@ pub(crate) async fn hooks() {
     let work = Work::begin(&server, |worker| {
         worker
             .task("t", slow)
+            .task("fails", async |_: Job| {
+                HandlerResult::<()>::Err(NonRetryable::new("no luck").into())
+            })
+            .on_failed(move |job| {
+                assert_eq!(job.retry_in, None);
+                let FailedJob { id, task, attempt, max_attempts, message, .. } = job;
+                failed(format!("failed {id} {task} {attempt} of {max_attempts}: {message}"));
+            })
             .on_idle(move || idle("idle".to_owned()))
             .on_error(move |trouble| error(format!("error: {trouble}")))
             .on_lost(move |job| {
@@ -195,6 +206,9 @@ pub(crate) async fn hooks() {
     let job = NewJob::new("t").queue("q").timeout(Duration::from_millis(200)).max_attempts(1);
     let job = work.halyard.jobs().create(job).await.expect("created");
     heard(format!("lost {} t", job.id)).await;
+    let job = NewJob::new("fails").queue("q");
+    let job = work.halyard.jobs().create(job).await.expect("created");
+    heard(format!("failed {} fails 1 of 20: no luck", job.id)).await;
     server.kill();
     let error = heard("error".to_owned()).await;
     assert!(error.contains(&server.url()), "{error}");

@@ -11,6 +11,7 @@ from typing import NoReturn, Self
 from .. import _forking
 from .._durations import Duration
 from .._settings import RETRY_FOR, TIMEOUT, Settings, request
+from .._worker.failed import FailedJob
 from .._worker.hooks import LostJob
 from .._worker.verdict import retryable as default_retryable
 from .._worker.worker import Worker
@@ -77,6 +78,7 @@ class Halyard:
         name: str | None = None,
         retryable: Callable[[BaseException], bool] = default_retryable,
         on_error: Callable[[HalyardError], object] | None = None,
+        on_failed: Callable[[FailedJob], object] | None = None,
         on_lost: Callable[[LostJob], object] | None = None,
         on_idle: Callable[[], object] | None = None,
     ) -> Worker:
@@ -95,10 +97,14 @@ class Halyard:
         - `retryable`: decides which errors are worth another attempt. Errors that say so
           themselves, such as NonRetryableError, are not asked about.
         - `on_error`: is called when the worker's own calls begin to fail.
+        - `on_failed`: is called when an attempt has failed.
         - `on_lost`: is called when a lease or a deadline has passed under a handler, or a report
           came too late.
         - `on_idle`: is called when the worker has had nothing to do for a quarter of a second,
           once each time.
+
+        Errors, failed attempts and lost jobs are a warning each of the logger `halyard` as well,
+        which Python writes to the standard error unless the program says otherwise.
 
         Raises SettingsError when a setting is out of its range.
         """
@@ -113,6 +119,7 @@ class Halyard:
             name=name,
             retryable=retryable,
             on_error=on_error,
+            on_failed=on_failed,
             on_lost=on_lost,
             on_idle=on_idle,
         )

@@ -29,6 +29,7 @@ from .board import (
     CancelClaim,
     Claim,
     Drop,
+    Fail,
     Idle,
     Lost,
     Report,
@@ -182,6 +183,8 @@ class Desk:
                     self._runs.drop(self._running[action.slot])
             case CancelClaim():
                 self._ports["claim"].hang_up()
+            case Fail():
+                self._teller.failed(action.failed)
             case Lost():
                 self._teller.lost(LostJob(action.id, action.task, action.reason))
             case Idle():

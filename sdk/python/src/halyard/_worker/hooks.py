@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import AbortReason, HalyardError
+from .failed import FailedJob, one_line, told
 
 _log = logging.getLogger("halyard")
 
@@ -38,6 +39,7 @@ class Hooks:
     """What the program wants to be told."""
 
     error: Callable[[HalyardError], object] | None = None
+    failed: Callable[[FailedJob], object] | None = None
     lost: Callable[[LostJob], object] | None = None
     idle: Callable[[], object] | None = None
 
@@ -52,7 +54,11 @@ class Teller:
 
     def error(self, error: HalyardError) -> None:
         """The worker's own calls begin to fail."""
-        self._tell(self._hooks.error, error, text=str(error))
+        self._tell(self._hooks.error, error, text=one_line(str(error)))
+
+    def failed(self, failed: FailedJob) -> None:
+        """An attempt failed."""
+        self._tell(self._hooks.failed, failed, text=told(failed))
 
     def lost(self, lost: LostJob) -> None:
         """A start is lost."""

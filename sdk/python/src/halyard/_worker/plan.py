@@ -14,6 +14,7 @@ from .._settings import Settings
 from .._version import VERSION
 from ..errors import HalyardError, SettingsError
 from .board import LEASES_MAX, Pace
+from .failed import FailedJob
 from .handler import Handler
 from .hooks import Hooks, LostJob
 from .verdict import Retryable
@@ -71,6 +72,7 @@ def plan_of(
     name: str | None,
     retryable: Retryable,
     on_error: Callable[[HalyardError], object] | None,
+    on_failed: Callable[[FailedJob], object] | None,
     on_lost: Callable[[LostJob], object] | None,
     on_idle: Callable[[], object] | None,
 ) -> Plan:
@@ -97,7 +99,7 @@ def plan_of(
         abort_grace=seconds("abort_grace", abort_grace),
         shutdown_timeout=seconds("shutdown_timeout", shutdown_timeout),
     )
-    hooks = Hooks(error=on_error, lost=on_lost, idle=on_idle)
+    hooks = Hooks(error=on_error, failed=on_failed, lost=on_lost, idle=on_idle)
     id = _ids.make("wrk")
     return Plan(settings, id, name, names, pace, retryable, hooks, handle_signals, {})
 

@@ -122,7 +122,8 @@ fn words(action: &Action) -> String {
             format!("beat{ids}{}", if *draining { " draining" } else { "" })
         }
         Action::Report { reports: sent } => format!("report{}", reports(sent)),
-        Action::Lost { id, .. } => format!("lost {id}"),
+        Action::Failed(failed) => format!("failed {}", failed.id),
+        Action::Lost(lost) => format!("lost {}", lost.id),
         Action::Idle => "idle".to_owned(),
         Action::Trouble(error) => format!("trouble {:?}", error.status()),
     }

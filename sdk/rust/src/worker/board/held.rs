@@ -6,7 +6,9 @@ use halyard_api::jobs::claim::ClaimedJob;
 use halyard_api::jobs::finish::Report;
 
 use crate::abort::AbortReason;
+use crate::worker::failed_job::Attempts;
 use crate::worker::verdict::Ending;
+use crate::worker::{FailedJob, LostJob};
 
 use super::Action;
 
@@ -23,6 +25,7 @@ pub(super) struct Held {
     pub(super) id: String,
     pub(super) task: String,
     pub(super) token: String,
+    attempts: Attempts,
     /// When the lease ends unless it is renewed.
     pub(super) expires: Instant,
     /// When it was claimed or last renewed, as far as the worker can tell.
@@ -62,6 +65,7 @@ impl Held {
             id: job.id.clone(),
             task: job.task.clone(),
             token: job.lease.token.clone(),
+            attempts: Attempts::of(job),
             expires: after(begins, job.lease.expires_in_ms),
             renewed: soon.map_or(sent, |soon| soon.max(sent)),
             deadline: after(begins, job.lease.deadline_in_ms),
@@ -168,8 +172,15 @@ impl Held {
         })
     }
 
+    /// What is told of a failure; `None` when it is none, or is not reported as one.
+    pub(super) fn failed_job(&self, ending: &Ending) -> Option<FailedJob> {
+        let Ending::Failed(failure) = ending else { return None };
+        let reported = !self.dead && self.aborted.is_none();
+        reported.then(|| FailedJob::new(&self.id, &self.task, &self.attempts, failure))
+    }
+
     pub(super) fn lost(&self, reason: AbortReason) -> Action {
-        Action::Lost { id: self.id.clone(), task: self.task.clone(), reason }
+        Action::Lost(LostJob { id: self.id.clone(), task: self.task.clone(), reason })
     }
 
     /// When something about it will be due.

@@ -35,6 +35,7 @@ use crate::abort::AbortReason;
 use crate::error::Error;
 
 use super::verdict::Ending;
+use super::{FailedJob, LostJob};
 use beating::Beating;
 pub(crate) use claiming::ClaimCall;
 use claiming::Claiming;
@@ -123,12 +124,10 @@ pub(crate) enum Action {
     Report {
         reports: Vec<Report>,
     },
+    /// Tell that this attempt failed.
+    Failed(FailedJob),
     /// Tell that this start is lost.
-    Lost {
-        id: String,
-        task: String,
-        reason: AbortReason,
-    },
+    Lost(LostJob),
     /// Tell that there is nothing to do.
     Idle,
     /// Tell of trouble.
@@ -333,6 +332,7 @@ impl Board {
         if held.is_forsaken(&ending) {
             self.stop(now);
         }
+        self.actions.extend(held.failed_job(&ending).map(Action::Failed));
         if let Some(report) = held.report(ending) {
             self.reports.push(slot, report);
             self.held.insert(slot, held.reporting(now));

@@ -24,8 +24,20 @@ fn claims_only_what_can_start() {
     course.ended(3, Ending::Failed(Failure::default()));
     assert_eq!(
         course.poll(),
-        ["claim 2 for 20s as wrk_1:3", "report job_1=completed job_3=failed"]
+        ["failed job_3", "claim 2 for 20s as wrk_1:3", "report job_1=completed job_3=failed"]
     );
+}
+
+#[test]
+fn a_failure_that_is_not_reported_as_one_is_not_told_as_one() {
+    let mut course = Course::running(2, 2);
+    course.handle(Event::Told { slot: 1, reason: AbortReason::Cancelled });
+    course.ended(1, Ending::Failed(Failure::default()));
+    course.handle(Event::Told { slot: 2, reason: AbortReason::LeaseLost });
+    course.ended(2, Ending::Failed(Failure::default()));
+    let told = course.poll();
+    assert!(!told.iter().any(|done| done.starts_with("failed")), "{told:?}");
+    assert!(told.contains(&"lost job_2".to_owned()), "{told:?}");
 }
 
 #[test]

@@ -32,6 +32,7 @@ from .actions import (
     CancelClaim,
     Claim,
     Drop,
+    Fail,
     Idle,
     Lost,
     Report,
@@ -54,6 +55,7 @@ __all__ = [
     "CancelClaim",
     "Claim",
     "Drop",
+    "Fail",
     "Idle",
     "Lost",
     "Pace",
@@ -249,6 +251,9 @@ class Board:
             del self.held[slot]
             return
         self.reports.push(slot, held, text, ending)
+        failed = held.failed_job(ending)
+        if failed is not None:
+            self.actions.append(Fail(failed))
         held.reporting(now)
 
     def _abort(self, now: float, slot: int, reason: AbortReason, known: bool) -> None:

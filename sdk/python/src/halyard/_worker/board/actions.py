@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...errors import AbortReason, HalyardError
+from ..failed import FailedJob
 
 if TYPE_CHECKING:
     from .reports import Pending
@@ -69,6 +70,13 @@ class Report:
 
 
 @dataclass(slots=True)
+class Fail:
+    """Tell that an attempt failed."""
+
+    failed: FailedJob
+
+
+@dataclass(slots=True)
 class Lost:
     """Tell that a start is lost."""
 
@@ -89,4 +97,4 @@ class Tell:
     error: HalyardError
 
 
-Action = Claim | CancelClaim | Start | Abort | Drop | Beat | Report | Lost | Idle | Tell
+Action = Claim | CancelClaim | Start | Abort | Drop | Beat | Report | Fail | Lost | Idle | Tell

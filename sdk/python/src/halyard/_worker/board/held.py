@@ -7,6 +7,7 @@ from typing import Any
 
 from ... import _json
 from ...errors import AbortReason
+from ..failed import FailedJob, failed_job
 from ..verdict import Completed, Dropped, Ending, Failed, Snoozed
 from .actions import Lost
 
@@ -20,6 +21,8 @@ TIME_MAX = 30 * 86_400.0
 SNOOZE_MS = (1_000, 30 * 86_400_000)
 
 _NEVER = float("inf")
+#: The members of a claimed job that are told of a failure.
+_TOLD = ("id", "task", "attempt", "max_attempts", "backoff")
 
 
 class Held:
@@ -30,6 +33,7 @@ class Held:
         "_dead",
         "_drop_at",
         "_ended",
+        "_job",
         "_told_lost",
         "deadline",
         "expires",
@@ -43,6 +47,8 @@ class Held:
     def __init__(self, job: dict[str, Any], sent: float, received: float, interval: float) -> None:
         lease = job["lease"]
         begins = _begins(job, sent, received)
+        #: What a failure is told with.
+        self._job = {name: job[name] for name in _TOLD}
         self.id: str = job["id"]
         self.task: str = job["task"]
         #: How its reports and heartbeats begin.
@@ -157,6 +163,12 @@ class Held:
             later = f',"retry_after_ms":{round(failure.retry_after * 1000)}'
         outcome = f'"outcome":"failed","error":{text},"retryable":{retryable}{later}'
         return f"{self.head},{outcome}}}"
+
+    def failed_job(self, ending: Ending) -> FailedJob | None:
+        """What is told of a failure; None when it is none, or is not reported as one."""
+        if self._dead or self._aborted is not None or not isinstance(ending, Failed):
+            return None
+        return failed_job(self._job, ending)
 
     def lost(self, reason: AbortReason) -> list[Lost]:
         """That it is lost, to be told once, though a report may be refused later."""

@@ -1,0 +1,103 @@
+/** An attempt that failed, what comes next, and the line that tells of it. Pure. */
+
+import type { components } from "../_generated/wire.js";
+import type { Failure } from "./verdict.js";
+
+type Backoff = components["schemas"]["Backoff"];
+
+/** The server waits no longer than this when a handler asks it to. */
+const RETRY_AFTER_MAX_MS = 7 * 86_400_000;
+/** Characters of an error's class or message that are printed. */
+const TEXT_CHARS_MAX = 500;
+/**
+ * What ends a line, moves the cursor, turns the direction or is not seen: controls, and the format
+ * characters of Unicode.
+ */
+const FORMATS = "\\u00ad\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb";
+const UNSEEN = new RegExp(`[\\p{Cc}${FORMATS}\\u{e0000}-\\u{e007f}]`, "gu");
+const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** An attempt that failed. */
+export interface FailedJob {
+  /** The job. */
+  readonly id: string;
+  /** Its task. */
+  readonly task: string;
+  /** The attempt that failed, from 1. */
+  readonly attempt: number;
+  /** How many there are. */
+  readonly maxAttempts: number;
+  /** The class or name of the error, as it is reported. */
+  readonly type: string;
+  /** What it says. */
+  readonly message: string;
+  /** Whether another attempt may help. */
+  readonly retryable: boolean;
+  /**
+   * In about how many milliseconds the next attempt comes: the job's backoff without its jitter.
+   * `undefined` when the job has failed for good.
+   */
+  readonly retryInMs: number | undefined;
+}
+
+/** What is known of a start when it fails. */
+export interface Started {
+  readonly id: string;
+  readonly task: string;
+  readonly attempt: number;
+  readonly max_attempts: number;
+  readonly backoff: Backoff;
+}
+
+export function failedJob(start: Started, failure: Failure): FailedJob {
+  const { attempt, max_attempts: maxAttempts, backoff } = start;
+  const { retryable, retryAfterMs = 0 } = failure;
+  const own = Math.min(backoff.initial_ms * backoff.factor ** (attempt - 1), backoff.max_ms);
+  const asked = Math.min(retryAfterMs, RETRY_AFTER_MAX_MS);
+  return {
+    id: start.id,
+    task: start.task,
+    attempt,
+    maxAttempts,
+    type: failure.error.type,
+    message: failure.error.message,
+    retryable,
+    retryInMs: retryable && attempt < maxAttempts ? Math.max(own, asked) : undefined,
+  };
+}
+
+/** The line that is printed about it. */
+export function told(failed: FailedJob): string {
+  const { id, task, attempt, maxAttempts, type, message } = failed;
+  const error = message === "" ? oneLine(type) : `${oneLine(type)}: ${oneLine(message)}`;
+  const which = `in attempt ${attempt} of ${maxAttempts}`;
+  return `the job ${id} (${task}) failed ${which}: ${error}; ${next(failed)}`;
+}
+
+/** A text that stays on its line and leaves the terminal alone, of no more than 500 characters. */
+export function oneLine(text: string): string {
+  const chars = [...text.slice(0, 2 * TEXT_CHARS_MAX + 2)];
+  const cut = chars.length > TEXT_CHARS_MAX;
+  const start = cut ? `${chars.slice(0, TEXT_CHARS_MAX).join("")}…` : text;
+  return start.replace(
+    UNSEEN,
+    (unseen) => SHORT[unseen] ?? `\\u{${(unseen.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+}
+
+function next({ retryable, retryInMs }: FailedJob): string {
+  if (retryInMs !== undefined) {
+    return `next attempt ${later(retryInMs)}`;
+  }
+  const why = retryable ? "no attempt is left" : "another attempt would be useless";
+  return `failed for good: ${why}`;
+}
+
+function later(ms: number): string {
+  if (ms < 1_000) {
+    return "at once";
+  }
+  const [size, unit] =
+    ms < 120_000 ? [1_000, "s"] : ms < 7_200_000 ? [60_000, "min"] : [3_600_000, "h"];
+  return `in about ${Math.floor(ms / size + 0.5)} ${unit}`;
+}
