@@ -25,7 +25,10 @@ export interface HalyardOptions {
   url?: string | undefined;
   /** The bearer key; HALYARD_API_KEY when left out. */
   apiKey?: string | undefined;
-  /** How long one request may take, beside what it waits on purpose; 30 s when left out. */
+  /**
+   * How long one request may take, beside what it waits on purpose: more than 0; 30 s when left
+   * out.
+   */
   timeout?: Duration | undefined;
   /**
    * For how long a call is repeated while the server cannot be reached or asks for patience; 10 s
@@ -66,7 +69,7 @@ export class Halyard {
   readonly stats: StatsCalls;
   readonly #connection: Connection;
 
-  /** @throws SettingsError when the address or the key cannot be used. Nothing is sent yet. */
+  /** @throws SettingsError when a setting cannot be used. Nothing is sent yet. */
   constructor(options: HalyardOptions = {}) {
     const connection = new Connection(settings(options));
     this.#connection = connection;
@@ -124,11 +127,22 @@ function settings(options: HalyardOptions): Settings {
   return {
     url: readUrl(options.url ?? fromEnvironment("HALYARD_URL") ?? DEFAULT_URL),
     apiKey: options.apiKey ?? fromEnvironment("HALYARD_API_KEY"),
-    timeoutMs: milliseconds(options.timeout ?? TIMEOUT_MS, "timeout"),
+    timeoutMs: timeout(options.timeout ?? TIMEOUT_MS),
     retryForMs: milliseconds(options.retryFor ?? RETRY_FOR_MS, "retryFor"),
     bigint: options.bigint ?? false,
     transport: options.transport,
   };
+}
+
+function timeout(duration: Duration): number {
+  const ms = milliseconds(duration, "timeout");
+  if (ms === 0) {
+    throw new SettingsError(
+      `timeout is ${JSON.stringify(duration)}: a request needs more than 0, such as "30s"; ` +
+        "to send every call once, set `retryFor` to 0",
+    );
+  }
+  return ms;
 }
 
 const OPTIONS = ["url", "apiKey", "timeout", "retryFor", "bigint", "transport"];

@@ -17,6 +17,7 @@ import { HttpTransport } from "./http/transport.js";
 import { makeId } from "./ids.js";
 import { type Read, readJson } from "./json/read.js";
 import { readProblem } from "./problem.js";
+import { redirection } from "./redirect.js";
 import { isTemporary, pauseBefore, retryAfterMs } from "./retry.js";
 import {
   type Transport,
@@ -141,7 +142,7 @@ export class Connection {
     } catch (error) {
       throw this.#failed(error);
     }
-    return new Answer(answer, `${call.method} ${this.#origin}${path}`);
+    return new Answer(answer, call.method, this.#origin + path);
   }
 
   /** Closes idle connections. */
@@ -169,13 +170,15 @@ export class Answer {
   /** How often the request had been sent before. */
   repeats = 0;
   readonly #headers: TransportAnswer["headers"];
-  readonly #call: string;
+  readonly #method: string;
+  readonly #url: string;
 
-  constructor(answer: TransportAnswer, call: string) {
+  constructor(answer: TransportAnswer, method: string, url: string) {
     this.status = answer.status;
     this.text = answer.body;
     this.#headers = answer.headers;
-    this.#call = call;
+    this.#method = method;
+    this.#url = url;
   }
 
   get isSuccess(): boolean {
@@ -197,7 +200,11 @@ export class Answer {
   }
 
   /** The error that this answer is. */
-  error(): ApiError {
+  error(): ApiError | UnexpectedAnswerError {
+    const elsewhere = redirection(this.status, this.#url, this.#header("location"));
+    if (elsewhere !== undefined) {
+      return this.unexpected(elsewhere);
+    }
     return readProblem(this.status, this.requestId, this.text);
   }
 
@@ -216,7 +223,7 @@ export class Answer {
 
   /** Says that the answer cannot be understood. */
   unexpected(detail: string): UnexpectedAnswerError {
-    return new UnexpectedAnswerError(this.#call, this.status, detail);
+    return new UnexpectedAnswerError(`${this.#method} ${this.#url}`, this.status, detail);
   }
 
   #header(name: string): string | undefined {

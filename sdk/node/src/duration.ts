@@ -26,10 +26,15 @@ export function milliseconds(duration: Duration, what: string): number {
   const ms = typeof duration === "string" ? read(duration) : duration;
   if (typeof ms !== "number" || !(ms >= 0)) {
     throw new SettingsError(
-      `${what} is ${JSON.stringify(duration)}: give milliseconds, or a text such as "30s" or "5m"`,
+      `${what} is ${shown(duration)}: give milliseconds, or a text such as "30s" or "5m"`,
     );
   }
   return Math.min(Math.round(ms), TIME_MAX_MS);
+}
+
+/** NaN and the infinities are null to JSON. */
+function shown(duration: unknown): string {
+  return typeof duration === "number" ? String(duration) : JSON.stringify(duration);
 }
 
 function read(text: string): number | undefined {

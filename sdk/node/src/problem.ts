@@ -24,6 +24,26 @@ const ADVICE: Readonly<Record<string, string>> = {
   unknown_field: "perhaps the server is older than this package",
 };
 
+/** The options whose names on the wire are others. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  allow_completed: "allowCompleted",
+  created_after: "createdAfter",
+  created_before: "createdBefore",
+  delay_ms: "delay",
+  forget_key: "forgetKey",
+  idempotency_key: "idempotencyKey",
+  idempotency_ttl_ms: "idempotencyTtl",
+  if_failed: "ifFailed",
+  initial_ms: "initial",
+  max_attempts: "maxAttempts",
+  max_crashes: "maxCrashes",
+  max_ms: "max",
+  run_at: "runAt",
+  timeout_ms: "timeout",
+};
+/** A name of the wire, or a value in quotes, in which there is none. */
+const NAMES = new RegExp(`"(?:[^"\\\\]|\\\\.)*"|\\b(?:${Object.keys(OPTIONS).join("|")})\\b`, "g");
+
 /** The error that an answer with this status and body stands for. */
 export function readProblem(status: number, requestId: string | undefined, body: string): ApiError {
   let problem: unknown;
@@ -49,7 +69,9 @@ export function errorOf(
   };
   const { errors, changed, checkpoint } = problem as Record<string, unknown>;
   const code = text("code");
-  const detail = text("detail") || text("title") || excerpt(body) || "answered without a body";
+  const faults = fieldErrors(errors);
+  const told = text("detail") || text("title") || excerpt(body) || "answered without a body";
+  const detail = faults.length > 0 ? inOptions(told) : told;
   const advice = ADVICE[code];
   const refusal = {
     status,
@@ -57,7 +79,7 @@ export function errorOf(
     detail: advice === undefined ? detail : `${detail}: ${advice}`,
     requestId: text("request_id") || (requestId ?? ""),
     job: text("job_id") || undefined,
-    errors: fieldErrors(errors),
+    errors: faults,
   };
   if (code === "idempotency_key_reused" && refusal.job !== undefined) {
     const pointers = Array.isArray(changed) ? changed.map(String) : null;
@@ -77,8 +99,16 @@ function fieldErrors(errors: unknown): FieldError[] {
   return errors.map((error: Record<string, unknown> | null) => ({
     code: String(error?.code ?? ""),
     pointer: String(error?.pointer ?? ""),
-    message: String(error?.message ?? ""),
+    message: inOptions(String(error?.message ?? "")),
   }));
+}
+
+/** `delay_ms is 7` as `delay (delay_ms) is 7`: a caller knows the option, the log the wire. */
+function inOptions(text: string): string {
+  return text.replace(NAMES, (name) => {
+    const option = OPTIONS[name];
+    return option === undefined ? name : `${option} (${name})`;
+  });
 }
 
 function excerpt(body: string): string {

@@ -308,3 +308,13 @@ def test_clients_are_not_pickled_and_show_no_key() -> None:
         for one in (client, client.worker(queues=["q"])):
             with pytest.raises(TypeError, match="in each process"):
                 pickle.dumps(one)
+
+
+@pytest.mark.parametrize("timeout", [0, 0.0, timedelta(0), -1, float("nan"), "30s"])
+def test_a_request_needs_time(timeout: Any) -> None:
+    for client in (halyard.Halyard, halyard.AsyncHalyard):
+        with pytest.raises(SettingsError, match="timeout is ") as error:
+            client("http://127.0.0.1:9", timeout=timeout)
+        if timeout in (0, timedelta(0)):
+            assert "a request needs more than 0 s" in str(error.value)
+    Halyard("http://127.0.0.1:9", retry_for=0).close()

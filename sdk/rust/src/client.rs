@@ -181,7 +181,8 @@ impl HalyardBuilder {
         self
     }
 
-    /// How long one request may take, beside what it waits on purpose; 30 s when not set. One that
+    /// How long one request may take, beside what it waits on purpose: more than zero; 30 s when
+    /// not set. One that
     /// got no answer by then is sent a second time, unless `retry_for` is zero.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout.min(TIME_MAX);
@@ -200,8 +201,15 @@ impl HalyardBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::Settings`] when the address or the key cannot be used.
+    /// [`Error::Settings`] when a setting cannot be used.
     pub fn build(self) -> Result<Halyard, Error> {
+        if self.timeout.is_zero() {
+            return Err(Error::Settings(
+                "timeout is 0: a request needs more than 0; to send every call once, set retry_for \
+                 to 0"
+                .to_owned(),
+            ));
+        }
         let url = self.url.or_else(|| from_environment("HALYARD_URL"));
         let settings = Settings {
             url: read_url(url.as_deref().unwrap_or(DEFAULT_URL))?,
@@ -250,6 +258,14 @@ mod tests {
             let error = read_url(bad).expect_err(bad).to_string();
             assert!(error.contains(bad) && error.contains(DEFAULT_URL), "{error}");
         }
+    }
+
+    #[test]
+    fn a_request_needs_time() {
+        let builder = Halyard::builder().url("http://h").timeout(Duration::ZERO);
+        let error = builder.build().expect_err("no time").to_string();
+        assert!(error.contains("a request needs more than 0"), "{error}");
+        assert!(Halyard::builder().url("http://h").retry_for(Duration::ZERO).build().is_ok());
     }
 
     #[test]

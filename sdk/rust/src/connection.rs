@@ -6,12 +6,12 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderValue, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Method, Url};
 use serde::de::DeserializeOwned;
 
 use crate::error::{ConnectionError, Error, InvalidValue};
-use crate::{problem, retry};
+use crate::{problem, redirect, retry};
 
 /// How long to wait for a TCP connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -80,6 +80,8 @@ pub(crate) struct Answer {
     /// How often the request had been sent before.
     pub(crate) repeats: u32,
     request_id: Option<String>,
+    /// What to say about where it sends the caller.
+    redirection: Option<String>,
     body: Vec<u8>,
     call: String,
 }
@@ -224,9 +226,11 @@ impl Connection {
         let asked = header(RETRY_AFTER.as_str());
         let retry_after = asked.and_then(|value| retry::retry_after(&value, SystemTime::now()));
         let date = header(DATE.as_str()).and_then(|date| httpdate::parse_http_date(&date).ok());
+        let location = header(LOCATION.as_str());
+        let redirection = redirect::redirection(status, &request.url, location.as_deref());
         let body = answer.bytes().await.map_err(failed)?.to_vec();
         let call = request.call();
-        Ok(Answer { status, retry_after, date, repeats: 0, request_id, body, call })
+        Ok(Answer { status, retry_after, date, repeats: 0, request_id, redirection, body, call })
     }
 }
 
@@ -284,6 +288,7 @@ impl Request {
             date: None,
             repeats: 0,
             request_id: None,
+            redirection: None,
             body,
             call: self.call(),
         }
@@ -301,6 +306,9 @@ impl Answer {
 
     /// The error that this answer is.
     pub(crate) fn error(&self) -> Error {
+        if let Some(redirection) = &self.redirection {
+            return self.unexpected(redirection);
+        }
         problem::read(self.status, self.request_id.as_deref(), &self.body)
     }
 

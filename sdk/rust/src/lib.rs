@@ -79,6 +79,7 @@ mod problem;
 pub mod processed;
 mod queues;
 mod record;
+mod redirect;
 mod retry;
 pub mod testing;
 mod worker;

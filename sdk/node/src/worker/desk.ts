@@ -369,7 +369,7 @@ class ServerKeeper implements Keeper {
   #read(job: Job, answer: Answer): void {
     if (!answer.isSuccess) {
       const error = answer.error();
-      if (error.code === "lease_lost") {
+      if ("code" in error && error.code === "lease_lost") {
         this.#tell("lease_lost");
         throw job.abortedBy ?? new LeaseLostError();
       }

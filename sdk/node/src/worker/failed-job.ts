@@ -46,13 +46,15 @@ export interface Started {
   readonly task: string;
   readonly attempt: number;
   readonly max_attempts: number;
-  readonly backoff: Backoff;
+  readonly backoff: Backoff | undefined;
 }
 
 export function failedJob(start: Started, failure: Failure): FailedJob {
   const { attempt, max_attempts: maxAttempts, backoff } = start;
   const { retryable, retryAfterMs = 0 } = failure;
-  const own = Math.min(backoff.initial_ms * backoff.factor ** (attempt - 1), backoff.max_ms);
+  // What answers claims may be no server of ours: no line is worth an end of the worker.
+  const { initial_ms = 0, factor = 1, max_ms = 0 } = backoff ?? {};
+  const own = Math.min(initial_ms * factor ** (attempt - 1), max_ms);
   const asked = Math.min(retryAfterMs, RETRY_AFTER_MAX_MS);
   return {
     id: start.id,

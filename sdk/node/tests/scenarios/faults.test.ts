@@ -112,6 +112,8 @@ scenario("odd_answers", async () => {
     const error = await rejection(halyard.jobs.get("job_1"), HalyardError);
     expect(error.status, JSON.stringify(answer)).toBe(answer.status);
     expect(error.message).toContain(String(answer.status));
+    expect(error.message).toContain(answer.message ?? "");
+    expect(error.message).not.toContain("secret");
     if (answer.code !== undefined) {
       expect((error as ApiError).code).toBe(answer.code);
     }

@@ -10,6 +10,8 @@ export interface Scripted {
   location?: string;
   /** The code that the error must have. */
   code?: string;
+  /** What its message must hold. */
+  message?: string;
 }
 
 /** A server that plays a script; the last answer is given again and again. */

@@ -234,7 +234,11 @@ test("the version is that of the package", () => {
 
 test("results of a batch, whatever words their payloads hold", () => {
   const answer = (results: unknown[]) =>
-    new Answer({ status: 200, headers: {}, body: JSON.stringify({ results }) }, "POST /x");
+    new Answer(
+      { status: 200, headers: {}, body: JSON.stringify({ results }) },
+      "POST",
+      "http://h/x",
+    );
   const job = (id: string, payload: unknown) => {
     const times = { created_at: "2026-11-29T00:00:00Z", run_at: "2026-11-29T00:00:00Z" };
     return { id, state: "queued", tags: [], payload, backoff: {}, replayed: true, ...times };

@@ -78,3 +78,14 @@ test("a hook that there is not", () => {
   }
   expect(() => worker.on("idle", nothing)).toThrow(SettingsError);
 });
+
+test("a request needs time", () => {
+  for (const timeout of [0, "0s", 0.4] as const) {
+    expect(() => new Halyard({ timeout })).toThrow("a request needs more than 0");
+  }
+  for (const timeout of [-1, Number.NaN, "soon" as never]) {
+    expect(() => new Halyard({ timeout })).toThrow(SettingsError);
+  }
+  expect(() => new Halyard({ timeout: Number.NaN })).toThrow("timeout is NaN");
+  expect(() => new Halyard({ retryFor: 0 })).not.toThrow();
+});

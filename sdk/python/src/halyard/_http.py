@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from . import _ids, _json, _problem, _retry
+from ._redirect import redirection
 from .errors import ApiError, UnexpectedAnswerError
 
 #: Bytes of an answer's head.
@@ -87,8 +88,12 @@ class Answer:
         value = self.headers.get("retry-after")
         return None if value is None else _retry.retry_after(value, time.time())
 
-    def error(self) -> ApiError:
+    def error(self) -> ApiError | UnexpectedAnswerError:
         """The error that this answer is."""
+        url = self.call.partition(" ")[2]
+        elsewhere = redirection(self.status, url, self.headers.get("location"))
+        if elsewhere is not None:
+            return UnexpectedAnswerError(self.call, self.status, elsewhere)
         return _problem.read(self.status, self.headers.get("x-request-id", ""), self.body)
 
     def members(self, *needed: str) -> dict[str, Any]:

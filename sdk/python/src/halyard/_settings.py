@@ -46,6 +46,11 @@ class Settings:
         #: The address as it was given.
         self.address = text.rstrip("/")
         self.timeout = seconds("timeout", timeout)
+        if self.timeout == 0:
+            raise SettingsError(
+                "timeout is 0 s: a request needs more than 0 s; to send every call once, set "
+                "retry_for to 0"
+            )
         self.retry_for = seconds("retry_for", retry_for)
         self.decimals = decimals
         self._read_address(text)

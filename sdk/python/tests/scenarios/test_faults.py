@@ -125,6 +125,8 @@ def test_odd_answers(clients: Clients) -> None:
             assert isinstance(found, (ApiError, UnexpectedAnswerError))
             assert found.status == answer["status"]
             assert str(answer["status"]) in str(found)
+            assert answer.get("message", "") in str(found)
+            assert "secret" not in str(found)
             if "code" in answer:
                 assert isinstance(found, ApiError)
                 assert found.code == answer["code"]

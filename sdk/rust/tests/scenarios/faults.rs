@@ -134,7 +134,9 @@ pub(crate) async fn odd_answers() {
         if let Some(code) = &answer.code {
             assert_eq!(error.code(), Some(code.as_str()), "{answer:?}");
         }
-        assert!(error.to_string().contains(&answer.status.to_string()), "{answer:?}: {error}");
+        let text = error.to_string();
+        assert!(text.contains(&answer.status.to_string()), "{answer:?}: {error}");
+        assert!(text.contains(&answer.message) && !text.contains("secret"), "{answer:?}: {error}");
         assert_eq!(player.times().len(), 1, "{answer:?}");
     }
 }

@@ -18,6 +18,8 @@ pub(crate) struct Scripted {
     pub(crate) location: Option<String>,
     /// The code that the error must have.
     pub(crate) code: Option<String>,
+    /// What its message must hold.
+    pub(crate) message: String,
 }
 
 /// A server that plays a script; the last answer is given again and again.

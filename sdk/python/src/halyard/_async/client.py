@@ -26,14 +26,14 @@ class AsyncHalyard:
 
     - `url`: where the server is; `HALYARD_URL`, then `http://127.0.0.1:7373`.
     - `api_key`: the bearer key; `HALYARD_API_KEY`.
-    - `timeout`: how long one request may take, beside what it waits on purpose.
+    - `timeout`: how long one request may take, beside what it waits on purpose; more than 0.
     - `retry_for`: for how long a call is repeated while the server cannot be reached or asks for
       patience; 0 sends every call once. A worker repeats its calls whatever is set here.
     - `decimals`: whether numbers with a fraction or an exponent are read as `Decimal`, which keeps
       every digit, instead of `float`.
     - `ssl_context`: for `https`; the system's certificates when not set.
 
-    Raises SettingsError when the address or the key cannot be used.
+    Raises SettingsError when a setting cannot be used.
     """
 
     def __init__(

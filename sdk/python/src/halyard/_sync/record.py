@@ -12,7 +12,7 @@ from .._checkpoints import Start
 from .._http import Answer
 from .._settings import request
 from .._signal import Signal
-from ..errors import AbortReason, HalyardConnectionError
+from ..errors import AbortReason, ApiError, HalyardConnectionError
 from .calls import Calls
 from .port import pause_unless
 
@@ -75,7 +75,7 @@ class ServerRecord(Record):
     def _read(self, answer: Answer) -> dict[str, Any]:
         if not answer.is_success:
             error = answer.error()
-            if error.code == "lease_lost":
+            if isinstance(error, ApiError) and error.code == "lease_lost":
                 self._tell(AbortReason.LEASE_LOST)
                 raise AbortReason.LEASE_LOST.error()
             raise error

@@ -18,6 +18,7 @@ _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f]"
 )
+_NO_BACKOFF = {"initial_ms": 0, "factor": 1, "max_ms": 0}
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
@@ -46,7 +47,9 @@ class FailedJob:
 
 def failed_job(job: dict[str, Any], failure: Failed) -> FailedJob:
     """What is told of a claimed job that failed."""
-    attempt, max_attempts, backoff = job["attempt"], job["max_attempts"], job["backoff"]
+    attempt, max_attempts = job["attempt"], job["max_attempts"]
+    # What answers claims may be no server of ours: no line is worth an end of the worker.
+    backoff = _NO_BACKOFF | (job["backoff"] or {})
     retry_in = None
     if failure.retryable and attempt < max_attempts:
         own = min(backoff["initial_ms"] * backoff["factor"] ** (attempt - 1), backoff["max_ms"])

@@ -48,7 +48,7 @@ class Held:
         lease = job["lease"]
         begins = _begins(job, sent, received)
         #: What a failure is told with.
-        self._job = {name: job[name] for name in _TOLD}
+        self._job = {name: job.get(name) for name in _TOLD}
         self.id: str = job["id"]
         self.task: str = job["task"]
         #: How its reports and heartbeats begin.
