@@ -100,6 +100,7 @@ check:
 	$(SETUP) deny
 	$(SETUP) node
 	$(SETUP) billing-python
+	$(SETUP) frameworks
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings

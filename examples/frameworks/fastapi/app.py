@@ -45,7 +45,8 @@ app = FastAPI(lifespan=lifespan)
 
 def client(request: Request) -> AsyncHalyard:
     """The client that the lifespan has made."""
-    return request.state.halyard
+    halyard: AsyncHalyard = request.state.halyard
+    return halyard
 
 
 Client = Annotated[AsyncHalyard, Depends(client)]

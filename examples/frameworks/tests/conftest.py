@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from programs import Program
@@ -38,7 +39,11 @@ def environment(server: Server, tmp_path: Path) -> dict[str, str]:
     }
 
 
-Start = Callable[[list[str], Path], Running]
+class Start(Protocol):
+    """Starts a program that ends with the test."""
+
+    def __call__(self, command: list[str], folder: Path, /, **more: str) -> Running:
+        """In this folder, with these variables beside the test's own."""
 
 
 @pytest.fixture
@@ -46,7 +51,7 @@ def start(environment: dict[str, str], tmp_path: Path) -> Iterator[Start]:
     """Starts a command in a folder; it ends with the test."""
     started: list[Running] = []
 
-    def start(command: list[str], folder: Path, **more: str) -> Running:
+    def start(command: list[str], folder: Path, /, **more: str) -> Running:
         log = tmp_path / f"log-{len(started)}"
         started.append(Running(command, folder, environment | more, log))
         return started[-1]

@@ -318,3 +318,33 @@ def test_a_request_needs_time(timeout: Any) -> None:
         if timeout in (0, timedelta(0)):
             assert "a request needs more than 0 s" in str(error.value)
     Halyard("http://127.0.0.1:9", retry_for=0).close()
+
+
+def test_results_are_readable() -> None:
+    wire = {
+        "id": "job_1",
+        "task": "charge",
+        "queue": "billing",
+        "state": "retrying",
+        "life": 1,
+        "attempt": 2,
+        "max_attempts": 20,
+        "idempotency_key": None,
+        "error": {"type": "TypeError", "message": "no " * 1_000, "stack": "s" * 1_000},
+        "payload": {"amount": 4_800},
+    }
+    begin = (
+        "(id='job_1', task='charge', queue='billing', state='retrying', life=1, attempt=2, "
+        "max_attempts=20"
+    )
+    error = f"error={'TypeError: ' + 'no ' * 63!r}, …)"
+    assert repr(halyard.JobRecord(wire)) == f"JobRecord{begin}, {error}"
+    created = halyard.CreatedJob({**wire, "error": None, "replayed": False})
+    assert repr(created) == f"CreatedJob{begin}, replayed=False, …)"
+    bulk = records.BulkResult({"id": "job_1", "status": 200, "job": wire}, None)
+    assert repr(bulk) == f"BulkResult(id='job_1', status=200, job=JobRecord{begin}, {error})"
+    refused = _problem.read(404, "", b'{"code":"job_not_found","detail":"there is no job"}')
+    bulk = records.BulkResult({"id": "job_x", "status": 404, "error": {}}, refused)
+    assert repr(bulk) == (
+        "BulkResult(id='job_x', status=404, error=ApiError('there is no job (404 job_not_found)'))"
+    )

@@ -32,9 +32,15 @@ class Record:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def _shown(self) -> dict[str, Any]:
+        """What tells it from others, for `repr`."""
+        return self._wire
+
     def __repr__(self) -> str:
-        members = ", ".join(f"{name}={value!r}" for name, value in self._wire.items())
-        return f"{type(self).__name__}({members})"
+        shown = self._shown()
+        members = [f"{name}={value!r}" for name, value in shown.items()]
+        rest = ["…"] if len(shown) < len(self._wire) else []
+        return f"{type(self).__name__}({', '.join(members + rest)})"
 
 
 class Member(Generic[T]):

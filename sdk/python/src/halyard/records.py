@@ -84,6 +84,15 @@ class Attempt(Record):
     retry_reason = Member[Literal["backoff", "retry_after", "crash"] | None]()
 
 
+#: The members of a job that its `repr` has, if they are there; all of them are in `to_dict()`.
+_SHOWN = (
+    *("id", "task", "queue", "state", "life", "attempt", "max_attempts", "idempotency_key"),
+    *("replayed", "revived", "purged", "repeated"),
+)
+#: Characters of an error in there.
+_ERROR_CHARS = 200
+
+
 class JobSummary(Record):
     """A job as a list shows it."""
 
@@ -127,6 +136,13 @@ class JobSummary(Record):
     run_at = Member[datetime](time)
     started_at = Member[datetime | None](time)
     finished_at = Member[datetime | None](time)
+
+    def _shown(self) -> dict[str, Any]:
+        shown = {name: self._wire[name] for name in _SHOWN if self._wire.get(name) is not None}
+        error = self._wire.get("error")
+        if isinstance(error, dict):
+            shown["error"] = f"{error.get('type')}: {error.get('message')}"[:_ERROR_CHARS]
+        return shown
 
 
 class JobRecord(JobSummary):
@@ -184,6 +200,10 @@ class BulkResult(Record):
         super().__init__(wire)
         #: Why it was refused.
         self.error = error
+
+    def _shown(self) -> dict[str, Any]:
+        shown = {"id": self.id, "status": self.status, "job": self.job, "error": self.error}
+        return {name: value for name, value in shown.items() if value is not None}
 
 
 class JobPage(Record):

@@ -6,21 +6,28 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
-from typing import Any, ClassVar, TypeVar, overload
+from typing import Any, ClassVar, overload
 
 from .. import _names
 from .._async.client import AsyncHalyard
 from .._durations import Duration, milliseconds
 from .._sync.client import Halyard
-from .._worker.handler import handler_of
+from .._worker.handler import (
+    AddHandler,
+    HandlerT,
+    HandlerWithPayload,
+    JobT,
+    PayloadT,
+    ResultT,
+    by_hand,
+    handler_of,
+)
 from .._worker.verdict import Dropped, Ending, judge, judge_result, retryable
 from .._worker.worker import AnyWorker, AsyncWorker, Worker
 from ..errors import HalyardError, SettingsError
 from .calls import AsyncMemoryPort, MemoryPort
 from .jobs import JobTable, ms_of
 from .running import Handling, Run, next_run
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 #: Runs that one `drain` makes at most.
 RUNS_MAX = 1_000
@@ -46,12 +53,17 @@ class _InMemory:
         return self._table
 
     @overload
-    def task(self, name: str) -> Callable[[F], F]: ...
+    def task(self, name: str) -> AddHandler: ...
 
     @overload
-    def task(self, name: str, handler: F) -> F: ...
+    def task(
+        self, name: str, handler: Callable[[JobT, PayloadT], ResultT]
+    ) -> HandlerWithPayload[JobT, PayloadT, ResultT]: ...
 
-    def task(self, name: str, handler: F | None = None) -> Any:
+    @overload
+    def task(self, name: str, handler: HandlerT) -> HandlerT: ...
+
+    def task(self, name: str, handler: Callable[..., Any] | None = None) -> Any:
         """Handles the jobs of a task, in every queue: `@test.task("name")`, or with the handler.
 
         Jobs of tasks without a handler stay. The last handler of a task counts.
@@ -60,7 +72,7 @@ class _InMemory:
         if handler is None:
             return lambda function: self.task(name, function)
         self._handlings[0].handlers[name] = handler_of(handler)
-        return handler
+        return by_hand(self._handlings[0].handlers[name])
 
     @property
     def now(self) -> datetime:

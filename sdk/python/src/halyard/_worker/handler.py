@@ -11,13 +11,17 @@ import inspect
 import typing
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar, overload
 
 from ..errors import SettingsError
 from .fit import Fit, fit_of
 
 #: The shape of what a program gives as a handler.
 HandlerFunction = Callable[..., Any]
+HandlerT = TypeVar("HandlerT", bound=Callable[..., Any])
+JobT = TypeVar("JobT", contravariant=True)
+PayloadT = TypeVar("PayloadT", contravariant=True)
+ResultT = TypeVar("ResultT", covariant=True)
 
 
 @dataclass(slots=True)
@@ -78,6 +82,53 @@ def handler_of(function: HandlerFunction) -> Handler:
     takes_payload = len(needed) == 2
     annotation = _annotation(function, needed[1]) if takes_payload else Any
     return Handler(function, is_async, takes_payload, fit_of(annotation))
+
+
+def by_hand(handler: Handler) -> HandlerFunction:
+    """The handler's function, for those who call it themselves, in a test for instance.
+
+    One that takes a payload may be called with the job alone: then it gets the job's payload, as a
+    worker would give it.
+    """
+    if not handler.takes_payload:
+        return handler.call
+    given = handler.call
+    if handler.is_async:
+
+        @functools.wraps(given)
+        async def call_async(job: Any, /, *rest: Any, **named: Any) -> Any:
+            begun = given(job, *rest, **named) if rest or named else handler.begin(job)
+            return await begun
+
+        return call_async
+
+    @functools.wraps(given)
+    def call(job: Any, /, *rest: Any, **named: Any) -> Any:
+        return given(job, *rest, **named) if rest or named else handler.begin(job)
+
+    return call
+
+
+class HandlerWithPayload(Protocol[JobT, PayloadT, ResultT]):
+    """A handler that takes a payload; called without one, it gets that of the job."""
+
+    __name__: str
+    __qualname__: str
+
+    def __call__(self, job: JobT, payload: PayloadT = ..., /) -> ResultT:
+        """Calls it."""
+
+
+class AddHandler(Protocol):
+    """What `task(name)` answers: a decorator."""
+
+    @overload
+    def __call__(
+        self, handler: Callable[[JobT, PayloadT], ResultT], /
+    ) -> HandlerWithPayload[JobT, PayloadT, ResultT]: ...
+
+    @overload
+    def __call__(self, handler: HandlerT, /) -> HandlerT: ...
 
 
 def _check_job(function: HandlerFunction, parameter: inspect.Parameter, is_async: bool) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, NoReturn, Self, TypeVar, overload
+from typing import Any, NoReturn, Self, overload
 
 from .. import _forking, _names
 from .._async.calls import AsyncCalls
@@ -14,13 +14,20 @@ from .._sync.calls import Calls
 from ..errors import HalyardError, SettingsError
 from . import signals
 from .desk import Desk
-from .handler import handler_of
+from .handler import (
+    AddHandler,
+    HandlerT,
+    HandlerWithPayload,
+    JobT,
+    PayloadT,
+    ResultT,
+    by_hand,
+    handler_of,
+)
 from .lifecycle import Lifecycle
 from .plan import plan_of
 from .running import Runs
 from .wire import Wire
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 #: After so many seconds the main thread looks whether a signal has come. One that comes just before
 #: it begins to wait does not wake it.
@@ -45,18 +52,26 @@ class AnyWorker:
         return self._plan.id
 
     @overload
-    def task(self, name: str) -> Callable[[F], F]: ...
+    def task(self, name: str) -> AddHandler: ...
 
     @overload
-    def task(self, name: str, handler: F) -> F: ...
+    def task(
+        self, name: str, handler: Callable[[JobT, PayloadT], ResultT]
+    ) -> HandlerWithPayload[JobT, PayloadT, ResultT]: ...
 
-    def task(self, name: str, handler: F | None = None) -> Any:
+    @overload
+    def task(self, name: str, handler: HandlerT) -> HandlerT: ...
+
+    def task(self, name: str, handler: Callable[..., Any] | None = None) -> Any:
         """Handles the jobs of a task: `@worker.task("name")`, or `worker.task("name", handler)`.
 
         A handler is a function of the job, or of the job and its payload, which is read into the
         type that the second parameter is annotated with: a dataclass, a TypedDict, a pydantic model
         or a msgspec struct. A plain function runs on a thread and gets a `Job`, a coroutine
         function runs on an event loop and gets an `AsyncJob`. What it returns is the job's result.
+
+        It answers with the function, for tests to call; one that takes a payload may be called with
+        the job alone too, and gets the job's payload then.
 
         Raises SettingsError when the task has a handler already, the function can be none, or no
         task can have the name.
@@ -67,7 +82,7 @@ class AnyWorker:
         if name in self._plan.handlers:
             raise SettingsError(f"the task {name!r} has two handlers")
         self._plan.handlers[name] = handler_of(handler)
-        return handler
+        return by_hand(self._plan.handlers[name])
 
     def _after_fork(self) -> None:
         # Another process is another worker.

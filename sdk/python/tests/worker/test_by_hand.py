@@ -1,0 +1,72 @@
+"""Handlers that are called by hand, as a test calls them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from halyard import AsyncJob, Halyard, InvalidValueError, Job
+from halyard.processed import MemoryStore, idempotent
+from halyard.testing import TestHalyard, fake_async_job, fake_job
+
+worker = Halyard("http://127.0.0.1:9").worker(queues=["q"])
+
+
+@dataclass
+class Charge:
+    """A payload."""
+
+    amount: int
+
+
+@worker.task("charge")
+def charge(job: Job, charge: Charge) -> str:
+    """Charges."""
+    return f"{charge.amount} for {job.id}"
+
+
+@worker.task("charge_async")
+async def charge_async(job: AsyncJob, charge: Charge) -> str:
+    """Charges, too."""
+    return f"{charge.amount} for {job.id}"
+
+
+@worker.task("untyped")
+def untyped(job: Job) -> Any:
+    """Takes no payload."""
+    return job.payload
+
+
+def test_with_the_job_alone_or_with_a_payload() -> None:
+    job = fake_job({"amount": 4_800}, id="job_1")
+    assert charge(job) == "4800 for job_1"
+    assert charge(job, Charge(1)) == "1 for job_1"
+    assert (charge.__name__, charge.__doc__) == ("charge", "Charges.")
+    with pytest.raises(InvalidValueError, match="amount"):
+        charge(fake_job({"amount": "much"}))
+    assert untyped(job) == {"amount": 4_800}
+
+
+async def test_coroutines() -> None:
+    job = fake_async_job({"amount": 4_800}, id="job_1")
+    assert asyncio.iscoroutinefunction(charge_async)
+    assert await charge_async(job) == "4800 for job_1"
+    assert await charge_async(job, Charge(1)) == "1 for job_1"
+
+
+def test_below_other_decorators_and_in_memory() -> None:
+    test = TestHalyard()
+
+    @test.task("again")
+    @test.task("charge")
+    @idempotent(store=MemoryStore())
+    def once(job: Job, payload: Charge) -> str:
+        return f"{payload.amount} for {job.id}"
+
+    assert once(fake_job({"amount": 1}, id="job_2")) == "1 for job_2"
+    created = [test.jobs.create(task=task, payload=Charge(2)).id for task in ("charge", "again")]
+    assert test.drain() == 2
+    assert [test.jobs.get(id).result for id in created] == [f"2 for {id}" for id in created]
