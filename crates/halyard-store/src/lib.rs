@@ -7,8 +7,10 @@
 //! | [`duties`] | what a store must do beyond core's rules: orders, chance, counts, memory |
 //! | [`options`] | what every store is opened with |
 //! | [`clock`] | the only file that asks the operating system for the time |
-//! | [`memory`] | the model: clear, on core's rules alone; the others are compared with it |
+//! | `session` | verbs on rows in memory: the model's, and PostgreSQL's |
+//! | [`memory`] | the model: whole tables in memory; the others are compared with it |
 //! | [`sqlite`] | one writer thread with group commit, readers beside it |
+//! | [`postgres`] | many servers on one database |
 //! | [`contract`] | one suite for every store: verbs, races, random commands against the model |
 //!
 //! Rules live in `halyard-core`; a store loads what a rule needs, asks it, and writes what it
@@ -23,6 +25,8 @@ pub mod contract;
 pub mod duties;
 pub mod memory;
 pub mod options;
+//pub mod postgres;
+mod session;
 pub mod sqlite;
 pub mod verbs;
 

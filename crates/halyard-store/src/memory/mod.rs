@@ -2,25 +2,11 @@
 //! compared with it, so it is clever nowhere: plain maps, a scan for every question, one lock for
 //! every verb.
 //!
-//! | file | what |
-//! |---|---|
-//! | `tables` | the maps; loading, settling and writing a row |
-//! | `create` | create and run as new: keys, ids, duplicates |
-//! | `remembered` | the `Idempotency-Key` header |
-//! | `work` | what workers call: claim, heartbeat, finish, checkpoint |
-//! | `operate` | what people do by hand |
-//! | `watch` | stamp, promote, reap, prune |
-//! | `read` | answers that change nothing |
+//! The verbs themselves stand in [`session`](crate::session), what only reads in `read`.
 //!
 //! Nothing here outlives the process: for tests, and for a server that is told to forget.
 
-mod create;
-mod operate;
 mod read;
-mod remembered;
-mod tables;
-mod watch;
-mod work;
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -37,8 +23,8 @@ use halyard_core::outcome::Finish;
 use halyard_core::retention::Retention;
 use halyard_json::Text;
 
-use self::tables::{Session, Tables};
 use crate::options::Options;
+use crate::session::{Session, Tables};
 use crate::verbs::{
     Acted, Beat, Beats, Bulk, CheckpointWrite, Claim, Claims, Created, Filter, JobDetail, Keyed,
     Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
@@ -182,7 +168,13 @@ impl Store for Memory {
     }
 
     async fn set_paused(&self, name: &str, paused: bool) -> Answer<Option<QueueStatus>> {
-        self.write(|session| session.set_paused(name, paused))
+        self.write(|session| {
+            let tables = &mut *session.tables;
+            if paused || tables.queues.contains_key(name) {
+                tables.queues.insert(name.into(), paused);
+            }
+            tables.queue(name)
+        })
     }
 
     async fn tasks(&self) -> Answer<Vec<TaskStatus>> {

@@ -6,11 +6,11 @@ use halyard_core::id::JobId;
 use halyard_core::job::{Job, JobSummary, Name, State};
 use halyard_core::{TimeMs, limits};
 
-use super::tables::{Row, Tables};
+use crate::session::{Row, Tables};
 use crate::verbs::{Counts, Filter, JobDetail, Minute, Page, QueueStatus, Stats, TaskStatus};
 
 impl Tables {
-    pub(super) fn get(&self, id: JobId) -> Option<JobDetail> {
+    pub(crate) fn get(&self, id: JobId) -> Option<JobDetail> {
         let row = self.jobs.get(&id)?;
         let mut attempts = row.attempts.clone();
         attempts.extend(row.newest_of_its_own());
@@ -25,7 +25,7 @@ impl Tables {
         })
     }
 
-    pub(super) fn list(&self, filter: &Filter) -> Page {
+    pub(crate) fn list(&self, filter: &Filter) -> Page {
         let mut rows: Vec<&Row> = self.jobs.values().filter(|row| is_listed(row, filter)).collect();
         rows.sort_by_key(|row| if filter.ascending { row.job.seq } else { -row.job.seq });
         let more = rows.len() > filter.limit;
@@ -37,13 +37,13 @@ impl Tables {
         }
     }
 
-    pub(super) fn queues(&self) -> Vec<QueueStatus> {
+    pub(crate) fn queues(&self) -> Vec<QueueStatus> {
         let mut names: BTreeSet<Name> = self.queues.keys().cloned().collect();
         names.extend(self.jobs.values().map(|row| row.job.queue.clone()));
         names.iter().filter_map(|name| self.queue(name)).collect()
     }
 
-    pub(super) fn queue(&self, name: &str) -> Option<QueueStatus> {
+    pub(crate) fn queue(&self, name: &str) -> Option<QueueStatus> {
         let jobs: Vec<&Job> = self.jobs().filter(|job| *job.queue == *name).collect();
         if jobs.is_empty() && !self.queues.contains_key(name) {
             return None;
@@ -57,7 +57,7 @@ impl Tables {
         })
     }
 
-    pub(super) fn tasks(&self) -> Vec<TaskStatus> {
+    pub(crate) fn tasks(&self) -> Vec<TaskStatus> {
         let names: BTreeSet<Name> = self.jobs().map(|job| job.task.clone()).collect();
         let status = |name: Name| {
             let its = |job: &&Job| job.task == name;
@@ -72,7 +72,7 @@ impl Tables {
         names.into_iter().map(status).collect()
     }
 
-    pub(super) fn running_by_worker(&self) -> Vec<(Name, u64)> {
+    pub(crate) fn running_by_worker(&self) -> Vec<(Name, u64)> {
         let mut held: BTreeMap<Name, u64> = BTreeMap::new();
         for start in self.jobs().filter_map(Job::running) {
             *held.entry(start.worker.clone()).or_default() += 1;
@@ -80,7 +80,7 @@ impl Tables {
         held.into_iter().collect()
     }
 
-    pub(super) fn stats(&self, now: TimeMs) -> Stats {
+    pub(crate) fn stats(&self, now: TimeMs) -> Stats {
         let recent = |minute: &&Minute| minute.at + limits::DAY > now;
         Stats {
             counts: count(self.jobs()),
@@ -89,14 +89,10 @@ impl Tables {
         }
     }
 
-    pub(super) fn ready_queues(&self) -> Vec<Name> {
+    pub(crate) fn ready_queues(&self) -> Vec<Name> {
         let ready = self.jobs().filter(|job| job.state == State::Queued);
         let names: BTreeSet<Name> = ready.map(|job| job.queue.clone()).collect();
         names.into_iter().filter(|name| !self.is_paused(name)).collect()
-    }
-
-    pub(super) fn is_paused(&self, queue: &str) -> bool {
-        self.queues.get(queue).copied().unwrap_or(false)
     }
 
     fn jobs(&self) -> impl Iterator<Item = &Job> {

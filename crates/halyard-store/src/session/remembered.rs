@@ -5,20 +5,20 @@ use halyard_core::id::JobId;
 use halyard_core::planted::{Bug, planted};
 use halyard_core::{TimeMs, limits};
 
-use super::tables::Session;
+use super::Session;
 use crate::verbs::{Acted, Created, RequestKey};
 
 /// A request that was accepted.
 #[derive(Clone, Debug)]
-pub(super) struct Request {
+pub(crate) struct Request {
     body: Fingerprint,
-    pub(super) expires_at: TimeMs,
+    pub(crate) expires_at: TimeMs,
     members: Vec<Member>,
 }
 
 /// One member of its answer.
 #[derive(Clone, Debug)]
-pub(super) enum Member {
+pub(crate) enum Member {
     /// An accepted create or action.
     Job(JobId),
     /// A create that was answered with a tombstone.
@@ -32,14 +32,14 @@ pub(super) enum Member {
 }
 
 /// What is known of a request.
-pub(super) enum Recalled {
+pub(crate) enum Recalled {
     Nothing,
     Members(Vec<Member>),
     Reused(Option<JobId>),
 }
 
 impl Member {
-    pub(super) fn of_created(created: &Created) -> Self {
+    pub(crate) fn of_created(created: &Created) -> Self {
         match created {
             Created::New(view) | Created::Replayed { view, .. } => Self::Job(view.job.id),
             Created::Purged(tombstone) => Self::Tombstone(tombstone.job_id),
@@ -49,7 +49,7 @@ impl Member {
         }
     }
 
-    pub(super) fn of_acted(id: Option<JobId>, acted: &Acted) -> Self {
+    pub(crate) fn of_acted(id: Option<JobId>, acted: &Acted) -> Self {
         match (id, acted) {
             (Some(id), Acted::Done { view: Some(_), .. }) => Self::Job(id),
             (Some(id), Acted::Done { view: None, .. }) => Self::Deleted(id),
@@ -67,7 +67,7 @@ impl Member {
 }
 
 impl Session<'_> {
-    pub(super) fn recall(&self, request: Option<&RequestKey>) -> Recalled {
+    pub(crate) fn recall(&self, request: Option<&RequestKey>) -> Recalled {
         let known = request.and_then(|request| {
             let place = (request.scope.clone(), request.value.clone());
             let known = self.tables.requests.get(&place)?;
@@ -83,7 +83,7 @@ impl Session<'_> {
         }
     }
 
-    pub(super) fn remember(&mut self, request: Option<RequestKey>, members: Vec<Member>) {
+    pub(crate) fn remember(&mut self, request: Option<RequestKey>, members: Vec<Member>) {
         let Some(request) = request else { return };
         if members.iter().all(|member| member.accepted().is_none()) {
             return;
@@ -93,7 +93,7 @@ impl Session<'_> {
         self.tables.requests.insert(place, Request { body: request.body, expires_at, members });
     }
 
-    pub(super) fn create_again(&mut self, member: &Member) -> Created {
+    pub(crate) fn create_again(&mut self, member: &Member) -> Created {
         match member {
             Member::CreateRefused(created @ Created::KeyReused { .. }) => {
                 self.tables.gathered.keys_refused += 1;
@@ -114,7 +114,7 @@ impl Session<'_> {
         }
     }
 
-    pub(super) fn act_again(&self, member: &Member) -> Acted {
+    pub(crate) fn act_again(&self, member: &Member) -> Acted {
         let now = |id| self.load(id).map(|row| Box::new(row.view()));
         match member {
             Member::ActionRefused(acted) => acted.clone(),

@@ -11,11 +11,11 @@ use halyard_core::planted::{Bug, planted};
 use halyard_json::Text;
 
 use super::remembered::{Member, Recalled};
-use super::tables::{Held, Row, Session};
+use super::{Held, Row, Session};
 use crate::verbs::{Created, Keyed, RequestKey};
 
 impl Session<'_> {
-    pub(super) fn create(
+    pub(crate) fn create(
         &mut self,
         jobs: Vec<NewJob>,
         request: Option<RequestKey>,
@@ -32,7 +32,7 @@ impl Session<'_> {
         Keyed::Fresh(created)
     }
 
-    pub(super) fn run_as_new(
+    pub(crate) fn run_as_new(
         &mut self,
         id: JobId,
         new_id: JobId,
@@ -104,7 +104,7 @@ impl Session<'_> {
     }
 
     /// Answers with an existing job; it is counted when the store is next stamped.
-    pub(super) fn replay(&mut self, id: JobId) -> Option<Created> {
+    pub(crate) fn replay(&mut self, id: JobId) -> Option<Created> {
         let row = self.tables.jobs.get_mut(&id)?;
         row.gathered_replays += 1;
         self.tables.gathered.replayed += 1;
@@ -147,9 +147,9 @@ impl Session<'_> {
         if let Some((key, replaces)) = key {
             self.take_key(&new.task, key, new.id, replaces);
         }
-        self.tables.seq += 1;
+        let seq = self.tables.numbers.next();
         let row = Row {
-            job: new.begin(self.tables.seq, self.now),
+            job: new.begin(seq, self.now),
             fingerprint: new.fingerprint,
             details: new.details,
             payload: new.payload,
@@ -164,7 +164,7 @@ impl Session<'_> {
     }
 
     /// Gives a key to a job; who held it holds it no more.
-    pub(super) fn take_key(&mut self, task: &Name, key: &Name, id: JobId, replaces: bool) {
+    pub(crate) fn take_key(&mut self, task: &Name, key: &Name, id: JobId, replaces: bool) {
         let place = (task.clone(), key.clone());
         let Some(Held::Job(old)) = self.tables.keys.insert(place, Held::Job(id)) else { return };
         if let Some(old) = self.tables.jobs.get_mut(&old) {
@@ -176,7 +176,7 @@ impl Session<'_> {
     }
 
     /// The fingerprint of a job's payload, when it has a key.
-    pub(super) fn keyed(row: &Row) -> Option<(Name, Fingerprint)> {
+    pub(crate) fn keyed(row: &Row) -> Option<(Name, Fingerprint)> {
         row.details.idempotency_key.clone().zip(row.fingerprint)
     }
 }

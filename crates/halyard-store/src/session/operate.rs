@@ -1,4 +1,4 @@
-//! What people do by hand: retry, cancel, run now, delete, bulk, forget a key, pause a queue.
+//! What people do by hand: retry, cancel, run now, delete, bulk, forget a key.
 
 use halyard_core::chance::Seed;
 use halyard_core::id::JobId;
@@ -6,15 +6,15 @@ use halyard_core::key::{Removal, tombstone};
 use halyard_core::operate::{self, Refusal, Retried, Retry};
 
 use super::remembered::{Member, Recalled};
-use super::tables::{Held, Row, Session};
-use crate::verbs::{Acted, Bulk, BulkAction, Keyed, QueueStatus, RequestKey};
+use super::{Held, Row, Session};
+use crate::verbs::{Acted, Bulk, BulkAction, Keyed, RequestKey};
 
 fn done(row: &Row) -> Acted {
     Acted::Done { view: Some(Box::new(row.view())), repeated: false }
 }
 
 impl Session<'_> {
-    pub(super) fn retry(
+    pub(crate) fn retry(
         &mut self,
         id: JobId,
         how: &Retry,
@@ -71,12 +71,12 @@ impl Session<'_> {
         }
     }
 
-    pub(super) fn cancel(&mut self, id: JobId, seed: &Seed) -> Acted {
+    pub(crate) fn cancel(&mut self, id: JobId, seed: &Seed) -> Acted {
         let now = self.now;
         self.act(id, seed, |row| operate::cancel(&mut row.job, now))
     }
 
-    pub(super) fn run_now(&mut self, id: JobId, seed: &Seed) -> Acted {
+    pub(crate) fn run_now(&mut self, id: JobId, seed: &Seed) -> Acted {
         let now = self.now;
         self.act(id, seed, |row| operate::run_now(&mut row.job, now))
     }
@@ -97,7 +97,7 @@ impl Session<'_> {
         }
     }
 
-    pub(super) fn delete(&mut self, id: JobId, forget_key: bool, seed: &Seed) -> Acted {
+    pub(crate) fn delete(&mut self, id: JobId, forget_key: bool, seed: &Seed) -> Acted {
         let Some(row) = self.settle(id, seed) else { return Acted::NotFound };
         if let Err(refusal) = operate::delete(&row.job) {
             return Acted::Refused(refusal);
@@ -111,7 +111,7 @@ impl Session<'_> {
 
     /// Removes a row. Its key goes to its tombstone or is free; a key that another job holds by
     /// now is not touched.
-    pub(super) fn remove(&mut self, row: &Row, removal: Removal, forget_key: bool) {
+    pub(crate) fn remove(&mut self, row: &Row, removal: Removal, forget_key: bool) {
         self.tables.jobs.remove(&row.job.id);
         self.say(&row.job, None);
         let Some((key, fingerprint)) = Self::keyed(row).filter(|_| row.job.holds_key) else {
@@ -128,7 +128,7 @@ impl Session<'_> {
         }
     }
 
-    pub(super) fn bulk(
+    pub(crate) fn bulk(
         &mut self,
         bulk: &Bulk,
         request: Option<RequestKey>,
@@ -155,7 +155,7 @@ impl Session<'_> {
         Keyed::Fresh(acted)
     }
 
-    pub(super) fn forget_key(&mut self, id: JobId) -> bool {
+    pub(crate) fn forget_key(&mut self, id: JobId) -> bool {
         let known =
             self.tables.jobs.contains_key(&id) || self.tables.tombstone(id, self.now).is_some();
         self.tables.keys.retain(|_, held| match held {
@@ -166,12 +166,5 @@ impl Session<'_> {
             row.job.holds_key = false;
         }
         known
-    }
-
-    pub(super) fn set_paused(&mut self, name: &str, paused: bool) -> Option<QueueStatus> {
-        if paused || self.tables.queues.contains_key(name) {
-            self.tables.queues.insert(name.into(), paused);
-        }
-        self.tables.queue(name)
     }
 }

@@ -8,12 +8,12 @@ use halyard_core::operate;
 use halyard_core::planted::{Bug, planted};
 use halyard_core::retention::Retention;
 
-use super::tables::{Held, Session};
+use super::{Held, Session};
 
 const ENDED: [State; 3] = [State::Completed, State::Failed, State::Cancelled];
 
 impl Session<'_> {
-    pub(super) fn stamp(&mut self) {
+    pub(crate) fn stamp(&mut self) {
         self.tables.stamp = self.now;
         for row in self.tables.jobs.values_mut() {
             row.job.replays += std::mem::take(&mut row.gathered_replays);
@@ -25,7 +25,7 @@ impl Session<'_> {
         self.tables.totals.reports_rejected += gathered.reports_rejected;
     }
 
-    pub(super) fn promote(&mut self, limit: usize) -> usize {
+    pub(crate) fn promote(&mut self, limit: usize) -> usize {
         let due = self.first(limit, |job| match job.state {
             State::Scheduled | State::Retrying => Some(job.run_at).filter(|at| *at <= self.now),
             _ => None,
@@ -39,7 +39,7 @@ impl Session<'_> {
         due.len()
     }
 
-    pub(super) fn reap(&mut self, limit: usize, seed: &Seed) -> usize {
+    pub(crate) fn reap(&mut self, limit: usize, seed: &Seed) -> usize {
         let lapsed = self.first(limit, |job| {
             let any = job.start.as_ref().filter(|_| planted(Bug::ReaperForgetsState));
             let start = job.running().or(any).filter(|start| start.has_lapsed(self.now))?;
@@ -51,7 +51,7 @@ impl Session<'_> {
         lapsed.len()
     }
 
-    pub(super) fn prune(&mut self, limit: usize, retention: &Retention) -> usize {
+    pub(crate) fn prune(&mut self, limit: usize, retention: &Retention) -> usize {
         let mut left = limit;
         for state in ENDED {
             let before = retention.ended_before(state, self.now);

@@ -1,6 +1,27 @@
-//! The maps, and how a row is loaded, settled and written.
+//! Verbs on rows in memory, on core's rules alone: written for clarity, they are clever nowhere.
+//!
+//! The model's tables are whole. PostgreSQL's hold the rows that one transaction has loaded, and
+//! what a verb made of them is then written; so both run the same verbs.
+//!
+//! | file | what |
+//! |---|---|
+//! | here | the maps, and how a row is loaded, settled and written |
+//! | `create` | create and run as new: keys, ids, duplicates |
+//! | `remembered` | the `Idempotency-Key` header |
+//! | `work` | what workers call: claim, heartbeat, finish, checkpoint |
+//! | `operate` | what people do by hand |
+//! | `watch` | stamp, promote, reap, prune |
+//!
+//! Deliberately absent: verbs that only read. The model answers them from whole tables, a database
+//! by statements of its own.
 
-use std::collections::BTreeMap;
+mod create;
+mod operate;
+pub(crate) mod remembered;
+mod watch;
+mod work;
+
+use std::collections::{BTreeMap, VecDeque};
 
 use halyard_core::chance::Seed;
 use halyard_core::checkpoint::Checkpoint;
@@ -9,68 +30,89 @@ use halyard_core::fingerprint::Fingerprint;
 use halyard_core::id::{JobId, Token};
 use halyard_core::job::{Attempt, Details, Job, JobView, Name, StartState, State};
 use halyard_core::key::{Holder, Tombstone};
-use halyard_core::{TimeMs, lease, limits, operate, outcome};
+use halyard_core::{TimeMs, lease, limits, outcome};
 use halyard_json::Text;
 
-use super::remembered::Request;
+use self::remembered::Request;
 use crate::verbs::{Change, Minute, Totals};
 
 /// Everything that the store knows.
 #[derive(Debug)]
-pub(super) struct Tables {
-    pub(super) jobs: BTreeMap<JobId, Row>,
-    /// The `seq` of the last job that was created.
-    pub(super) seq: i64,
+pub(crate) struct Tables {
+    pub(crate) jobs: BTreeMap<JobId, Row>,
+    /// The numbers of new jobs.
+    pub(crate) numbers: Numbers,
     /// By task and key.
-    pub(super) keys: BTreeMap<(Name, Name), Held>,
+    pub(crate) keys: BTreeMap<(Name, Name), Held>,
     /// By scope and value.
-    pub(super) requests: BTreeMap<(String, String), Request>,
+    pub(crate) requests: BTreeMap<(String, String), Request>,
     /// Queues that were paused once, and whether they are.
-    pub(super) queues: BTreeMap<Name, bool>,
-    pub(super) totals: Totals,
+    pub(crate) queues: BTreeMap<Name, bool>,
+    pub(crate) totals: Totals,
     /// What `stamp` will add to the totals.
-    pub(super) gathered: Totals,
+    pub(crate) gathered: Totals,
     /// By the time when each began.
-    pub(super) minutes: BTreeMap<TimeMs, Minute>,
+    pub(crate) minutes: BTreeMap<TimeMs, Minute>,
     /// When the store was last known to be served.
-    pub(super) stamp: TimeMs,
+    pub(crate) stamp: TimeMs,
+}
+
+/// Where the `seq` of a new job comes from.
+#[derive(Debug)]
+pub(crate) enum Numbers {
+    /// This one is next, then those after it.
+    From(i64),
+    /// These, taken from a sequence before: as many as may be needed.
+    Taken(VecDeque<i64>),
+}
+
+impl Numbers {
+    fn next(&mut self) -> i64 {
+        match self {
+            Self::From(next) => {
+                *next += 1;
+                *next - 1
+            }
+            Self::Taken(numbers) => numbers.pop_front().unwrap_or_default(),
+        }
+    }
 }
 
 /// One job, whole.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    pub(super) job: Job,
-    pub(super) details: Details,
-    pub(super) payload: Text,
-    pub(super) fingerprint: Option<Fingerprint>,
-    pub(super) result: Option<Text>,
-    pub(super) checkpoints: Vec<Checkpoint>,
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) job: Job,
+    pub(crate) details: Details,
+    pub(crate) payload: Text,
+    pub(crate) fingerprint: Option<Fingerprint>,
+    pub(crate) result: Option<Text>,
+    pub(crate) checkpoints: Vec<Checkpoint>,
     /// Starts that ended, oldest first; a completed one is added when a later life begins.
-    pub(super) attempts: Vec<Attempt>,
+    pub(crate) attempts: Vec<Attempt>,
     /// What `stamp` will add to the job's own counts.
-    pub(super) gathered_replays: u64,
-    pub(super) gathered_rejected: u64,
+    pub(crate) gathered_replays: u64,
+    pub(crate) gathered_rejected: u64,
 }
 
 /// Who stands behind a key.
-#[derive(Clone, Debug)]
-pub(super) enum Held {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Held {
     Job(JobId),
     Tombstone(Tombstone),
 }
 
 /// One verb under way.
-pub(super) struct Session<'a> {
-    pub(super) tables: &'a mut Tables,
-    pub(super) now: TimeMs,
-    pub(super) changes: Vec<Change>,
+pub(crate) struct Session<'a> {
+    pub(crate) tables: &'a mut Tables,
+    pub(crate) now: TimeMs,
+    pub(crate) changes: Vec<Change>,
 }
 
 impl Tables {
-    pub(super) fn new(now: TimeMs) -> Self {
+    pub(crate) fn new(now: TimeMs) -> Self {
         Self {
             jobs: BTreeMap::new(),
-            seq: 0,
+            numbers: Numbers::From(1),
             keys: BTreeMap::new(),
             requests: BTreeMap::new(),
             queues: BTreeMap::new(),
@@ -81,7 +123,7 @@ impl Tables {
         }
     }
 
-    pub(super) fn extend_leases_over_outage(&mut self, now: TimeMs) {
+    pub(crate) fn extend_leases_over_outage(&mut self, now: TimeMs) {
         if now - self.stamp <= limits::OUTAGE_MS {
             return;
         }
@@ -91,8 +133,12 @@ impl Tables {
         self.stamp = now;
     }
 
+    pub(crate) fn is_paused(&self, queue: &str) -> bool {
+        self.queues.get(queue).copied().unwrap_or(false)
+    }
+
     /// Who holds a key, expired or not.
-    pub(super) fn holder(&self, task: &str, key: &str) -> Option<Holder> {
+    pub(crate) fn holder(&self, task: &str, key: &str) -> Option<Holder> {
         match self.keys.get(&(task.into(), key.into()))? {
             Held::Tombstone(tombstone) => Some(Holder {
                 job_id: tombstone.job_id,
@@ -115,7 +161,7 @@ impl Tables {
     }
 
     /// An unexpired tombstone of a job.
-    pub(super) fn tombstone(&self, id: JobId, now: TimeMs) -> Option<&Tombstone> {
+    pub(crate) fn tombstone(&self, id: JobId, now: TimeMs) -> Option<&Tombstone> {
         self.keys.values().find_map(|held| match held {
             Held::Tombstone(stone) if stone.job_id == id && now < stone.expires_at => Some(stone),
             Held::Tombstone(_) | Held::Job(_) => None,
@@ -125,7 +171,7 @@ impl Tables {
 
 impl Row {
     /// The start that a token belongs to, running or ended.
-    pub(super) fn start_of(&self, token: Option<Token>) -> Option<Attempt> {
+    pub(crate) fn start_of(&self, token: Option<Token>) -> Option<Attempt> {
         let token = token?;
         let is_its = |attempt: &Attempt| attempt.token == token;
         self.newest_of_its_own()
@@ -134,19 +180,19 @@ impl Row {
     }
 
     /// The newest start's record, when it stands in the job alone.
-    pub(super) fn newest_of_its_own(&self) -> Option<Attempt> {
-        if !operate::keeps_own_record(&self.job) {
+    pub(crate) fn newest_of_its_own(&self) -> Option<Attempt> {
+        if !halyard_core::operate::keeps_own_record(&self.job) {
             return None;
         }
         self.job.newest_attempt(self.result.as_ref())
     }
 
-    pub(super) fn error(&self) -> Option<ErrorReport> {
+    pub(crate) fn error(&self) -> Option<ErrorReport> {
         let number = self.job.error_start?;
         self.attempts.iter().find(|attempt| attempt.number == number)?.error.clone()
     }
 
-    pub(super) fn view(&self) -> JobView {
+    pub(crate) fn view(&self) -> JobView {
         JobView {
             job: self.job.clone(),
             details: self.details.clone(),
@@ -159,12 +205,12 @@ impl Row {
 
 impl Session<'_> {
     /// A copy of a job, for a rule to change.
-    pub(super) fn load(&self, id: JobId) -> Option<Row> {
+    pub(crate) fn load(&self, id: JobId) -> Option<Row> {
         self.tables.jobs.get(&id).cloned()
     }
 
     /// The same, after its lapsed start, if any, has been ended.
-    pub(super) fn settle(&mut self, id: JobId, seed: &Seed) -> Option<Row> {
+    pub(crate) fn settle(&mut self, id: JobId, seed: &Seed) -> Option<Row> {
         let mut row = self.load(id)?;
         let unit = seed.unit(row.job.seq.unsigned_abs());
         if let Some(attempt) = outcome::lapse(&mut row.job, self.now, unit) {
@@ -175,7 +221,7 @@ impl Session<'_> {
     }
 
     /// Writes a job that a rule has changed, counts what happened to it and says so.
-    pub(super) fn put(&mut self, row: &Row) {
+    pub(crate) fn put(&mut self, row: &Row) {
         row.job.assert_sound();
         let old = self.tables.jobs.insert(row.job.id, row.clone()).map(|row| row.job);
         let new = &row.job;
@@ -189,7 +235,7 @@ impl Session<'_> {
         }
     }
 
-    pub(super) fn say(&mut self, job: &Job, state: Option<State>) {
+    pub(crate) fn say(&mut self, job: &Job, state: Option<State>) {
         self.changes.push(Change {
             id: job.id,
             task: job.task.clone(),
@@ -218,7 +264,7 @@ impl Session<'_> {
         }
     }
 
-    pub(super) fn count_ended(&mut self, state: State) {
+    pub(crate) fn count_ended(&mut self, state: State) {
         match state {
             State::Completed => {
                 self.tables.totals.completed += 1;

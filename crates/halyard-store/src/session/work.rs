@@ -11,7 +11,7 @@ use halyard_core::outcome::{self, Finish};
 use halyard_core::planted::{Bug, planted};
 use halyard_core::{DurationMs, limits};
 
-use super::tables::{Row, Session};
+use super::{Row, Session};
 use crate::verbs::{Beat, Beats, CheckpointWrite, Claim, Claimed, Claims, Outcome, Renewed};
 
 /// Higher priority first, then the earlier due, then the earlier made.
@@ -21,7 +21,7 @@ fn claim_order(job: &Job) -> impl Ord + use<> {
 }
 
 impl Session<'_> {
-    pub(super) fn claim(&mut self, claim: &Claim) -> Claims {
+    pub(crate) fn claim(&mut self, claim: &Claim) -> Claims {
         let mut jobs = self.claimed_before(claim);
         if jobs.is_empty() {
             jobs = self.claim_anew(claim);
@@ -69,7 +69,7 @@ impl Session<'_> {
         rows
     }
 
-    pub(super) fn heartbeat(&mut self, beats: &[Beat], lease_ms: DurationMs) -> Beats {
+    pub(crate) fn heartbeat(&mut self, beats: &[Beat], lease_ms: DurationMs) -> Beats {
         let leases = beats.iter().map(|beat| self.renew(beat, lease_ms)).collect();
         Beats { now: self.now, leases }
     }
@@ -92,7 +92,7 @@ impl Session<'_> {
         Some(Renewed { expires_at, cancel_requested })
     }
 
-    pub(super) fn finish(&mut self, outcomes: Vec<Outcome>, seed: &Seed) -> Vec<Finish> {
+    pub(crate) fn finish(&mut self, outcomes: Vec<Outcome>, seed: &Seed) -> Vec<Finish> {
         let numbered = (0_u64..).zip(outcomes);
         numbered.map(|(index, outcome)| self.finish_one(index, outcome, seed)).collect()
     }
@@ -122,7 +122,7 @@ impl Session<'_> {
         }
     }
 
-    pub(super) fn checkpoint(&mut self, write: CheckpointWrite, seed: &Seed) -> Written {
+    pub(crate) fn checkpoint(&mut self, write: CheckpointWrite, seed: &Seed) -> Written {
         let Some(mut row) = self.settle(write.id, seed) else { return Written::NotFound };
         let token = checked(&row, write.token, Bug::TokenUncheckedInCheckpoint);
         let standing = Standing::of(row.start_of(token).as_ref());
