@@ -25,7 +25,7 @@ pub mod contract;
 pub mod duties;
 pub mod memory;
 pub mod options;
-//pub mod postgres;
+pub mod postgres;
 mod session;
 pub mod sqlite;
 pub mod verbs;

@@ -53,5 +53,4 @@ macro_rules! statements {
     };
 }
 
-statements! {
-}
+statements! {}
