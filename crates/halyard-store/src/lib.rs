@@ -7,6 +7,7 @@
 //! | [`duties`] | what a store must do beyond core's rules: orders, chance, counts, memory |
 //! | [`options`] | what every store is opened with |
 //! | [`clock`] | the only file that asks the operating system for the time |
+//! | `remembered` | requests with an `Idempotency-Key`, as databases keep them |
 //! | `session` | verbs on rows in memory: the model's, and PostgreSQL's |
 //! | [`memory`] | the model: whole tables in memory; the others are compared with it |
 //! | [`sqlite`] | one writer thread with group commit, readers beside it |
@@ -26,6 +27,7 @@ pub mod duties;
 pub mod memory;
 pub mod options;
 pub mod postgres;
+mod remembered;
 mod session;
 pub mod sqlite;
 pub mod verbs;

@@ -2,22 +2,26 @@
 
 use halyard_core::fingerprint::Fingerprint;
 use halyard_core::id::JobId;
+use halyard_core::job::State;
+use halyard_core::key::IdClash;
+use halyard_core::operate::Refusal;
 use halyard_core::planted::{Bug, planted};
 use halyard_core::{TimeMs, limits};
 
 use super::Session;
+use crate::remembered::{Item, job_id};
 use crate::verbs::{Acted, Created, RequestKey};
 
 /// A request that was accepted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Request {
-    body: Fingerprint,
+    pub(crate) body: Fingerprint,
     pub(crate) expires_at: TimeMs,
-    members: Vec<Member>,
+    pub(crate) members: Vec<Member>,
 }
 
 /// One member of its answer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Member {
     /// An accepted create or action.
     Job(JobId),
@@ -57,8 +61,46 @@ impl Member {
         }
     }
 
+    /// As a database keeps it.
+    pub(crate) fn item(&self) -> Item {
+        match self {
+            Self::Job(id) => Item::Job(id.to_string()),
+            Self::Tombstone(id) => Item::Purged(id.to_string()),
+            Self::Deleted(id) => Item::Deleted(id.to_string()),
+            Self::CreateRefused(created) => Item::of_created(created),
+            Self::ActionRefused(acted) => Item::of_acted(JobId(0), acted),
+        }
+    }
+
+    /// What a database kept.
+    pub(crate) fn of_item(item: Item) -> Self {
+        let state = |number| State::from_number(number).unwrap_or(State::Completed);
+        let taken =
+            |id: &str, clash| Self::CreateRefused(Created::IdTaken { id: job_id(id), clash });
+        let refused = |refusal| Self::ActionRefused(Acted::Refused(refusal));
+        match item {
+            Item::Job(id) => Self::Job(job_id(&id)),
+            Item::Purged(id) => Self::Tombstone(job_id(&id)),
+            Item::Deleted(id) => Self::Deleted(job_id(&id)),
+            Item::KeyReused { job, changed } => {
+                Self::CreateRefused(Created::KeyReused { job_id: job_id(&job), changed })
+            }
+            Item::IdTaken(id) => taken(&id, IdClash::Work),
+            Item::IdTakenNoKey(id) => taken(&id, IdClash::NoKey),
+            Item::IdTakenOtherKey(id) => taken(&id, IdClash::OtherKey),
+            Item::Gone(id) => Self::CreateRefused(Created::Gone(job_id(&id))),
+            Item::NotFound => Self::ActionRefused(Acted::NotFound),
+            Item::Running => refused(Refusal::Running),
+            Item::NotRetryable(number) => refused(Refusal::NotRetryable(state(number))),
+            Item::Finished(number) => refused(Refusal::Finished(state(number))),
+            Item::KeyTaken(id) => refused(Refusal::KeyTaken(job_id(&id))),
+            Item::LifeAhead(life) => refused(Refusal::LifeAhead(life)),
+            Item::NoSuchCheckpoint(name) => refused(Refusal::NoSuchCheckpoint(name)),
+        }
+    }
+
     /// The job of an accepted member.
-    fn accepted(&self) -> Option<JobId> {
+    pub(crate) fn accepted(&self) -> Option<JobId> {
         match self {
             Self::Job(id) | Self::Tombstone(id) | Self::Deleted(id) => Some(*id),
             Self::CreateRefused(_) | Self::ActionRefused(_) => None,

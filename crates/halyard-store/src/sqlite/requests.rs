@@ -7,37 +7,12 @@ use halyard_core::limits;
 use halyard_core::operate::Refusal;
 use halyard_core::planted::{Bug, planted};
 use rusqlite::OptionalExtension;
-use serde::{Deserialize, Serialize};
 
 use super::keys;
 use super::transaction::Tx;
 use super::writer::Ran;
+use crate::remembered::{Item, job_id};
 use crate::verbs::{Acted, Created, Keyed, RequestKey};
-
-/// What became of one member of a request. An id is its text.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Item {
-    Job(String),
-    Purged(String),
-    Deleted(String),
-    KeyReused {
-        job: String,
-        changed: Option<Vec<String>>,
-    },
-    /// By a job with another task or payload.
-    IdTaken(String),
-    IdTakenNoKey(String),
-    IdTakenOtherKey(String),
-    Gone(String),
-    NotFound,
-    Running,
-    NotRetryable(u8),
-    Finished(u8),
-    KeyTaken(String),
-    LifeAhead(u32),
-    NoSuchCheckpoint(String),
-}
 
 /// An answer that can be remembered and given again.
 pub(super) trait Member: Sized {
@@ -65,7 +40,7 @@ pub(super) fn keyed<T: Member>(
         && tx.now < expires_at
         && !planted(Bug::RequestForgotten)
     {
-        let items: Vec<Item> = serde_json::from_str(&results).map_err(|error| {
+        let items = Item::read_all(&results).map_err(|error| {
             rusqlite::Error::FromSqlConversionFailure(2, rusqlite::types::Type::Text, error.into())
         })?;
         if body != request.body.0 {
@@ -77,7 +52,7 @@ pub(super) fn keyed<T: Member>(
     let made = fresh(tx)?;
     let items: Vec<Item> = made.iter().map(Member::item).collect();
     if items.iter().any(|item| item.accepted_job().is_some()) {
-        let results = serde_json::to_string(&items)
+        let results = Item::write_all(&items)
             .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
         tx.sql.request_save.execute((
             &request.scope,
@@ -90,47 +65,9 @@ pub(super) fn keyed<T: Member>(
     Ok(Keyed::Fresh(made))
 }
 
-impl Item {
-    /// The job of a member that was accepted.
-    fn accepted_job(&self) -> Option<JobId> {
-        match self {
-            Self::Job(id) | Self::Purged(id) | Self::Deleted(id) => Some(job_id(id)),
-            Self::KeyReused { .. }
-            | Self::IdTaken(_)
-            | Self::IdTakenNoKey(_)
-            | Self::IdTakenOtherKey(_)
-            | Self::Gone(_)
-            | Self::NotFound
-            | Self::Running
-            | Self::NotRetryable(_)
-            | Self::Finished(_)
-            | Self::KeyTaken(_)
-            | Self::LifeAhead(_)
-            | Self::NoSuchCheckpoint(_) => None,
-        }
-    }
-}
-
-/// Only ids that were written here are read here.
-fn job_id(text: &str) -> JobId {
-    JobId::parse(text).unwrap_or(JobId(0))
-}
-
 impl Member for Created {
     fn item(&self) -> Item {
-        match self {
-            Self::New(view) | Self::Replayed { view, .. } => Item::Job(view.job.id.to_string()),
-            Self::Purged(grave) => Item::Purged(grave.job_id.to_string()),
-            Self::KeyReused { job_id, changed } => {
-                Item::KeyReused { job: job_id.to_string(), changed: changed.clone() }
-            }
-            Self::IdTaken { id, clash } => match clash {
-                IdClash::Work => Item::IdTaken(id.to_string()),
-                IdClash::NoKey => Item::IdTakenNoKey(id.to_string()),
-                IdClash::OtherKey => Item::IdTakenOtherKey(id.to_string()),
-            },
-            Self::Gone(id) => Item::Gone(id.to_string()),
-        }
+        Item::of_created(self)
     }
 
     fn again(tx: &mut Tx<'_>, item: Item) -> Ran<Self> {
@@ -174,19 +111,7 @@ impl Member for Created {
 
 impl Member for (JobId, Acted) {
     fn item(&self) -> Item {
-        match &self.1 {
-            Acted::Done { view: Some(_), .. } => Item::Job(self.0.to_string()),
-            Acted::Done { view: None, .. } => Item::Deleted(self.0.to_string()),
-            Acted::NotFound => Item::NotFound,
-            Acted::Refused(refusal) => match refusal {
-                Refusal::Running => Item::Running,
-                Refusal::NotRetryable(state) => Item::NotRetryable(state.number()),
-                Refusal::Finished(state) => Item::Finished(state.number()),
-                Refusal::KeyTaken(id) => Item::KeyTaken(id.to_string()),
-                Refusal::LifeAhead(life) => Item::LifeAhead(*life),
-                Refusal::NoSuchCheckpoint(name) => Item::NoSuchCheckpoint(name.clone()),
-            },
-        }
+        Item::of_acted(self.0, &self.1)
     }
 
     fn again(tx: &mut Tx<'_>, item: Item) -> Ran<Self> {

@@ -9,8 +9,8 @@
 CREATE TABLE halyard.jobs (
     seq               bigint   PRIMARY KEY,
     id                uuid     NOT NULL,
-    task              text     NOT NULL,
-    queue             text     NOT NULL,
+    task              text COLLATE "C"     NOT NULL,
+    queue             text COLLATE "C"     NOT NULL,
     -- 0 scheduled, 1 queued, 2 running, 3 retrying, 4 completed, 5 failed, 6 cancelled
     state             smallint NOT NULL CHECK (state BETWEEN 0 AND 6),
     priority          integer  NOT NULL,
@@ -45,7 +45,7 @@ CREATE TABLE halyard.jobs (
     attempt_id        uuid,
     token             uuid,
     claim_mark        uuid,
-    worker            text,
+    worker            text COLLATE "C",
     start_queued_at   bigint,
     started_at        bigint,
     lease_ms          bigint,
@@ -85,7 +85,7 @@ CREATE TABLE halyard.bodies (
     id              uuid   NOT NULL,
     tags            text,
     traceparent     text,
-    idempotency_key text,
+    idempotency_key text COLLATE "C",
     rerun_of        uuid,
     payload         text   NOT NULL
 );
@@ -105,7 +105,7 @@ CREATE TABLE halyard.attempts (
     life           integer  NOT NULL,
     attempt        integer  NOT NULL,
     state          smallint NOT NULL,
-    worker         text     NOT NULL,
+    worker         text COLLATE "C"     NOT NULL,
     queued_at      bigint   NOT NULL,
     started_at     bigint   NOT NULL,
     finished_at    bigint,
@@ -124,7 +124,7 @@ CREATE TABLE halyard.attempts (
 CREATE TABLE halyard.checkpoints (
     seq        bigint  NOT NULL,
     position   integer NOT NULL,
-    name       text    NOT NULL,
+    name       text COLLATE "C"    NOT NULL,
     life       integer NOT NULL,
     attempt    integer NOT NULL,
     start      integer NOT NULL,
@@ -139,13 +139,13 @@ CREATE UNIQUE INDEX checkpoints_name ON halyard.checkpoints (seq, name);
 -- One (task, key) is one job. While the job's row exists, `seq` points at it and the key's end is
 -- read through it; when the row goes, the tombstone columns are filled and `seq` is null.
 CREATE TABLE halyard.keys (
-    task        text     NOT NULL,
-    key         text     NOT NULL,
+    task        text COLLATE "C"     NOT NULL,
+    key         text COLLATE "C"     NOT NULL,
     job_id      uuid     NOT NULL,
     fingerprint bytea    NOT NULL,
     algorithm   smallint NOT NULL,
     seq         bigint,
-    queue       text,
+    queue       text COLLATE "C",
     state       smallint,
     created_at  bigint,
     finished_at bigint,
@@ -160,8 +160,8 @@ CREATE INDEX keys_job ON halyard.keys (job_id) WHERE seq IS NULL;
 
 -- Requests that carried an `Idempotency-Key`, with what they did.
 CREATE TABLE halyard.requests (
-    scope      text   NOT NULL,
-    value      text   NOT NULL,
+    scope      text COLLATE "C"   NOT NULL,
+    value      text COLLATE "C"   NOT NULL,
     body       bytea  NOT NULL,
     expires_at bigint NOT NULL,
     results    text   NOT NULL,
@@ -175,8 +175,8 @@ CREATE INDEX requests_expiry ON halyard.requests (expires_at);
 -- what one slot holds may be below zero.
 CREATE TABLE halyard.counters (
     slot  smallint NOT NULL,
-    queue text     NOT NULL,
-    task  text     NOT NULL,
+    queue text COLLATE "C"     NOT NULL,
+    task  text COLLATE "C"     NOT NULL,
     state smallint NOT NULL,
     jobs  bigint   NOT NULL,
     PRIMARY KEY (slot, queue, task, state)
@@ -184,7 +184,7 @@ CREATE TABLE halyard.counters (
 
 -- A queue that was paused once, and whether it is.
 CREATE TABLE halyard.queues (
-    name   text    PRIMARY KEY,
+    name   text COLLATE "C" PRIMARY KEY,
     paused boolean NOT NULL
 );
 

@@ -1,0 +1,1 @@
+DELETE FROM halyard.attempts WHERE seq = ANY ($1)

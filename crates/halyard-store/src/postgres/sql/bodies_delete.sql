@@ -1,0 +1,1 @@
+DELETE FROM halyard.bodies WHERE seq = ANY ($1)

@@ -1,0 +1,2 @@
+SELECT checkpoints.* FROM unnest($1) AS wanted (seq) JOIN halyard.checkpoints USING (seq)
+ORDER BY seq, position

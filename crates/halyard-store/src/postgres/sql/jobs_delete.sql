@@ -1,0 +1,1 @@
+DELETE FROM halyard.jobs WHERE seq = ANY ($1)

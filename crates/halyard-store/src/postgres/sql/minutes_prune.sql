@@ -1,0 +1,1 @@
+DELETE FROM halyard.minutes WHERE at <= $1

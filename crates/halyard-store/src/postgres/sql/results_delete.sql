@@ -1,0 +1,1 @@
+DELETE FROM halyard.results WHERE seq = ANY ($1)

@@ -1,0 +1,1 @@
+UPDATE halyard.stamp SET at = $1
