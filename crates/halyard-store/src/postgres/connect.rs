@@ -1,0 +1,371 @@
+//! Connections: how a store is opened, the pool, and what is asked of a database before it is
+//! used.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use deadpool_postgres::{
+    Hook, HookError, Manager, ManagerConfig, Object, PoolError, RecyclingMethod, Runtime,
+    TimeoutType,
+};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Config, Connection, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::url::Target;
+use super::{Ran, Trouble, told};
+
+/// The schema that a store is kept in unless another one is named.
+pub const SCHEMA_DEFAULT: &str = "halyard";
+/// Connections of a store, unless another number is given.
+pub const CONNECTIONS_DEFAULT: usize = 10;
+/// Characters of a schema's name at most.
+pub const SCHEMA_CHARS_MAX: usize = 40;
+/// The oldest PostgreSQL that is served.
+pub const VERSION_MIN: u32 = 14;
+
+/// How long a call waits for a connection before it is told that the store is overloaded.
+const WAIT_MAX: Duration = Duration::from_secs(5);
+/// How long making a connection may take, over all addresses.
+const CREATE_MAX: Duration = Duration::from_secs(15);
+const RECYCLE_MAX: Duration = Duration::from_secs(2);
+/// A connection is closed after this long: a balancer's choice and memory are not kept for ever.
+const LIFE_MAX: Duration = Duration::from_secs(30 * 60);
+/// A connection that rested longer is asked whether it still is one before it is used.
+const TRUSTED_FOR: Duration = Duration::from_secs(2);
+
+/// How a PostgreSQL store is opened.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What every store is opened with.
+    pub store: crate::options::Options,
+    /// `postgres://user:password@host:port/database?option=value`, with libpq's options, those of
+    /// TLS (`sslmode`, `sslrootcert`, `sslcert`, `sslkey`) among them. It is never printed.
+    pub url: String,
+    /// The schema that holds the store, made when it is not there: a letter or `_`, then letters,
+    /// digits and `_`, at most [`SCHEMA_CHARS_MAX`] of them, all ASCII.
+    pub schema: String,
+    /// Connections at most, at least 2.
+    pub connections: usize,
+    /// Whose clock decides.
+    pub time: Time,
+}
+
+/// Whose clock decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Time {
+    /// The database's, so that all servers on it agree.
+    Database,
+    /// The one given with the store's options: for tests.
+    Given,
+}
+
+impl Options {
+    /// A store in the database of that URL, everything else as usual.
+    #[must_use]
+    pub fn of(url: impl Into<String>) -> Self {
+        Self {
+            store: crate::options::Options::default(),
+            url: url.into(),
+            schema: SCHEMA_DEFAULT.to_owned(),
+            connections: CONNECTIONS_DEFAULT,
+            time: Time::Database,
+        }
+    }
+
+    /// The schema's name as it stands in statements: always quoted.
+    pub(super) fn quoted_schema(&self) -> Result<String, OpenError> {
+        let name = &self.schema;
+        let plain = name.len() <= SCHEMA_CHARS_MAX
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && name.bytes().next().is_some_and(|first| !first.is_ascii_digit())
+            && !name.to_ascii_lowercase().starts_with("pg_");
+        if plain { Ok(format!("\"{name}\"")) } else { Err(OpenError::Schema(name.clone())) }
+    }
+}
+
+/// Why a store did not open.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The URL cannot be used.
+    #[error("the database URL {0}")]
+    Url(String),
+    /// The schema's name is none.
+    #[error(
+        "{0:?} cannot name the schema: take a letter or _, then letters, digits and _, at most \
+         {SCHEMA_CHARS_MAX}, and not pg_ at its start"
+    )]
+    Schema(String),
+    /// TLS cannot be set up.
+    #[error("cannot set up TLS to the database: {0}")]
+    Tls(String),
+    /// Nobody answers, or not as a database.
+    #[error("cannot reach {place}: {cause}")]
+    Unreachable {
+        /// Where, without password.
+        place: String,
+        /// What the driver says.
+        cause: String,
+    },
+    /// It does not let this user in.
+    #[error("{place} refuses the connection: {cause}")]
+    Refused {
+        /// Where, without password.
+        place: String,
+        /// What the database says.
+        cause: String,
+    },
+    /// It is older than what is served.
+    #[error(
+        "{place} is PostgreSQL {found}, and Halyard needs {VERSION_MIN} or newer; upgrade it, or \
+         keep jobs in another database"
+    )]
+    TooOld {
+        /// Where, without password.
+        place: String,
+        /// What it calls its version.
+        found: String,
+    },
+    /// A setting of it breaks a promise.
+    #[error("{place} cannot keep jobs: {reason}")]
+    Unfit {
+        /// Where, without password.
+        place: String,
+        /// Which one, and what to do.
+        reason: String,
+    },
+    /// The schema is from a newer program.
+    #[error(
+        "the schema {schema} was written by a newer Halyard (version {found}, this one knows \
+         {known}); start that version"
+    )]
+    Newer {
+        /// Which schema.
+        schema: String,
+        /// Its number there.
+        found: i64,
+        /// The newest that is known here.
+        known: i64,
+    },
+    /// A migration is not the one that this program knows under its number.
+    #[error(
+        "the schema {schema} has a migration {number} that this Halyard does not know: it was made \
+         by another build, or is not Halyard's"
+    )]
+    ForeignMigration {
+        /// Which schema.
+        schema: String,
+        /// The migration's number.
+        number: i64,
+    },
+    /// The database failed on the way.
+    #[error("{place} failed while it was opened: {cause}")]
+    Database {
+        /// Where, without password.
+        place: String,
+        /// What it says.
+        cause: String,
+    },
+}
+
+/// A connection on its own, with what must be polled so that it works.
+pub(super) type Lone =
+    (Client, Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>);
+
+/// The connections of one store.
+#[derive(Clone)]
+pub(super) struct Pool {
+    pool: deadpool_postgres::Pool,
+    config: Config,
+    tls: MakeRustlsConnect,
+    place: String,
+}
+
+impl Pool {
+    /// Makes the pool and asks the database whether it can keep jobs.
+    pub(super) async fn open(options: &Options) -> Result<Self, OpenError> {
+        let target = Target::parse(&options.url)?;
+        let tls = target.tls.connector()?;
+        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = Manager::from_config(target.config.clone(), tls.clone(), recycling);
+        let pool = deadpool_postgres::Pool::builder(manager)
+            .max_size(options.connections.max(2))
+            .wait_timeout(Some(WAIT_MAX))
+            .create_timeout(Some(CREATE_MAX))
+            .recycle_timeout(Some(RECYCLE_MAX))
+            .runtime(Runtime::Tokio1)
+            .post_recycle(Hook::async_fn(|client, metrics| {
+                Box::pin(async move {
+                    if metrics.age() > LIFE_MAX {
+                        return Err(HookError::message("its life is over"));
+                    }
+                    if metrics.last_used() > TRUSTED_FOR {
+                        tokio::time::timeout(RECYCLE_MAX, client.simple_query(""))
+                            .await
+                            .map_err(|_| HookError::message("it does not answer"))?
+                            .map_err(HookError::Backend)?;
+                    }
+                    Ok(())
+                })
+            }))
+            .build()
+            .map_err(|error| OpenError::Tls(error.to_string()))?;
+        let pool = Self { pool, config: target.config.clone(), tls, place: target.place() };
+        pool.examine().await?;
+        Ok(pool)
+    }
+
+    /// A connection. It goes back when it is dropped.
+    pub(super) async fn get(&self) -> Ran<Object> {
+        self.pool.get().await.map_err(|error| match error {
+            PoolError::Timeout(TimeoutType::Wait) => Trouble::Overloaded,
+            PoolError::Backend(error) => Trouble::Unconnected(told(&error)),
+            error => Trouble::Unconnected(told(&error)),
+        })
+    }
+
+    /// A connection beside the pool, for who listens.
+    pub(super) async fn lone(&self) -> Ran<Lone> {
+        Ok(self.config.connect(self.tls.clone()).await?)
+    }
+
+    /// The place as logs and errors name it.
+    pub(super) fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// What went wrong while a store was opened.
+    pub(super) fn failed(&self, error: &tokio_postgres::Error) -> OpenError {
+        let (place, cause) = (self.place.clone(), told(error));
+        let Some(code) = error.code() else { return OpenError::Unreachable { place, cause } };
+        let refusals = [
+            SqlState::INVALID_PASSWORD,
+            SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
+            SqlState::INVALID_CATALOG_NAME,
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            SqlState::TOO_MANY_CONNECTIONS,
+        ];
+        if refusals.contains(code) {
+            OpenError::Refused { place, cause }
+        } else {
+            OpenError::Database { place, cause }
+        }
+    }
+
+    async fn examine(&self) -> Result<(), OpenError> {
+        // Beside the pool, whose errors say less.
+        let (client, connection) =
+            self.config.connect(self.tls.clone()).await.map_err(|error| self.failed(&error))?;
+        let speaking = tokio::spawn(connection);
+        let row = client.query_typed_one(include_str!("sql/about.sql"), &[]).await;
+        drop(client);
+        let row = row.map_err(|error| self.failed(&error))?;
+        drop(speaking.await);
+        let text = |at: usize| row.try_get(at).map_err(|error| self.failed(&error));
+        About {
+            number: text(0)?,
+            version: text(1)?,
+            encoding: text(2)?,
+            commits: text(3)?,
+            recovers: text(4)?,
+            read_only: text(5)?,
+        }
+        .judge(&self.place)
+    }
+}
+
+/// What a database says of itself.
+#[derive(Clone, Copy)]
+struct About<'r> {
+    number: &'r str,
+    version: &'r str,
+    encoding: &'r str,
+    commits: &'r str,
+    recovers: &'r str,
+    read_only: &'r str,
+}
+
+impl About<'_> {
+    fn judge(self, place: &str) -> Result<(), OpenError> {
+        let place = place.to_owned();
+        if self.number.parse::<u32>().unwrap_or(0) / 10_000 < VERSION_MIN {
+            return Err(OpenError::TooOld { place, found: self.version.to_owned() });
+        }
+        let reason = if self.encoding != "UTF8" {
+            format!("its encoding is {}; make one with ENCODING 'UTF8'", self.encoding)
+        } else if self.recovers == "true" {
+            "it is a standby; name the primary, or all hosts of the cluster, in the URL".to_owned()
+        } else if self.read_only == "on" {
+            "default_transaction_read_only is on for it".to_owned()
+        } else if self.commits == "off" {
+            "synchronous_commit is off, so a crash would lose jobs that were acknowledged; set it \
+             to on for this user"
+                .to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(OpenError::Unfit { place, reason })
+    }
+}
+
+/// Says whether the connection, rather than the statement, is what failed: on another one a
+/// statement that only reads may well run.
+pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
+    let gone = [
+        SqlState::ADMIN_SHUTDOWN,
+        SqlState::CRASH_SHUTDOWN,
+        SqlState::CANNOT_CONNECT_NOW,
+        SqlState::DATABASE_DROPPED,
+        SqlState::IDLE_SESSION_TIMEOUT,
+    ];
+    let broken = |error: &tokio_postgres::Error| {
+        error.source().is_some_and(<dyn std::error::Error>::is::<std::io::Error>)
+    };
+    error.is_closed() || broken(error) || error.code().is_some_and(|code| gone.contains(code))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
+
+    use super::*;
+
+    #[test]
+    fn a_database_that_cannot_keep_a_promise_is_refused() {
+        let about = About {
+            number: "140000",
+            version: "14.0",
+            encoding: "UTF8",
+            commits: "on",
+            recovers: "false",
+            read_only: "off",
+        };
+        about.judge("it").unwrap();
+        for (about, part) in [
+            (About { number: "130022", version: "13.22", ..about }, "PostgreSQL 13.22"),
+            (About { number: "ninety", ..about }, "14 or newer"),
+            (About { encoding: "SQL_ASCII", ..about }, "SQL_ASCII"),
+            (About { commits: "off", ..about }, "synchronous_commit"),
+            (About { recovers: "true", ..about }, "standby"),
+            (About { read_only: "on", ..about }, "read_only"),
+        ] {
+            let error = about.judge("it").unwrap_err().to_string();
+            assert!(error.starts_with("it ") && error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_schema_is_a_plain_identifier() {
+        let quoted = |name: &str| {
+            Options { schema: name.to_owned(), ..Options::of("") }.quoted_schema().ok()
+        };
+        assert_eq!(quoted("halyard").as_deref(), Some("\"halyard\""));
+        assert_eq!(quoted("_Work2").as_deref(), Some("\"_Work2\""));
+        let long = "a".repeat(SCHEMA_CHARS_MAX);
+        assert!(quoted(&long).is_some());
+        for name in ["", "2a", "a-b", "a b", "a\"b", "a.b", "ä", "pg_x", "PG_x", &(long + "a")] {
+            assert_eq!(quoted(name), None, "{name}");
+        }
+    }
+}
