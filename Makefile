@@ -64,7 +64,7 @@ test:
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(STAGE) lints-stores cargo clippy --locked -p halyard --all-features --all-targets -- -D warnings
-	$(STAGE) tests cargo test --locked --workspace --exclude halyard-house --exclude halyard-tests --exclude halyard --exclude halyard-example-billing
+	$(STAGE) tests $(BESIDE) cargo test --locked --workspace --exclude halyard-house --exclude halyard-tests --exclude halyard --exclude halyard-example-billing
 	$(STAGE) planted-bugs cargo test --locked -p halyard-store --features planted-bugs --test planted
 	$(STAGE) release $(BUILD)
 	$(STAGE) schemathesis scripts/schemathesis/run

@@ -24,6 +24,7 @@
 pub mod clock;
 pub mod contract;
 pub mod duties;
+mod history;
 pub mod memory;
 pub mod options;
 pub mod postgres;

@@ -236,8 +236,11 @@ impl Pool {
     }
 
     /// What went wrong while a store was opened.
-    pub(super) fn failed(&self, error: &tokio_postgres::Error) -> OpenError {
-        let (place, cause) = (self.place.clone(), told(error));
+    pub(super) fn failed(&self, trouble: &Trouble) -> OpenError {
+        let (place, cause) = (self.place.clone(), trouble.to_string());
+        let Trouble::Database(error) = trouble else {
+            return OpenError::Database { place, cause };
+        };
         let Some(code) = error.code() else { return OpenError::Unreachable { place, cause } };
         let refusals = [
             SqlState::INVALID_PASSWORD,
@@ -255,14 +258,13 @@ impl Pool {
 
     async fn examine(&self) -> Result<(), OpenError> {
         // Beside the pool, whose errors say less.
-        let (client, connection) =
-            self.config.connect(self.tls.clone()).await.map_err(|error| self.failed(&error))?;
+        let (client, connection) = self.lone().await.map_err(|trouble| self.failed(&trouble))?;
         let speaking = tokio::spawn(connection);
         let row = client.query_typed_one(include_str!("sql/about.sql"), &[]).await;
         drop(client);
-        let row = row.map_err(|error| self.failed(&error))?;
+        let row = row.map_err(|error| self.failed(&error.into()))?;
         drop(speaking.await);
-        let text = |at: usize| row.try_get(at).map_err(|error| self.failed(&error));
+        let text = |at: usize| row.try_get(at).map_err(|error| self.failed(&error.into()));
         About {
             number: text(0)?,
             version: text(1)?,

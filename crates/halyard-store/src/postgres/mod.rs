@@ -3,12 +3,16 @@
 //! | file | what |
 //! |---|---|
 //! | `url`, `tls`, `connect` | where the database is, how it is spoken to, the connections |
+//! | `migrations` | the schema's history |
 //! | `statements`, `sql/` | every statement, with the types of its parameters |
 //! | `rows` | rows to nouns |
 
 mod connect;
+mod migrations;
 mod rows;
 mod statements;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod url;
 

@@ -1,0 +1,78 @@
+//! Bringing a schema up to date: what is missing is applied in one transaction, all of it or
+//! nothing, by one server at a time.
+
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, IsolationLevel, Transaction};
+
+use super::connect::{OpenError, Pool};
+use super::{Ran, Trouble};
+use crate::history::{History, Mismatch};
+
+const HISTORY: History = History(&[("jobs", include_str!("migrations/0001_jobs.sql"))]);
+
+/// Applies what is missing in `schema`, a quoted name, and makes the schema when it is not there.
+pub(super) async fn migrate(pool: &Pool, schema: &str) -> Result<(), OpenError> {
+    let failed = |trouble: Trouble| pool.failed(&trouble);
+    let mut client = pool.get().await.map_err(failed)?;
+    let verdict = apply(&mut client, schema).await.map_err(failed)?;
+    verdict.map_err(|mismatch| match mismatch {
+        Mismatch::Newer { found, known } => {
+            OpenError::Newer { schema: schema.to_owned(), found, known }
+        }
+        Mismatch::Foreign { number } => {
+            OpenError::ForeignMigration { schema: schema.to_owned(), number }
+        }
+    })
+}
+
+async fn apply(client: &mut Client, schema: &str) -> Ran<Result<(), Mismatch>> {
+    // What was committed while this one waited for the lock is to be seen.
+    let tx = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
+    let tx = tx.start().await?;
+    tx.batch_execute(include_str!("sql/migrations_begin.sql")).await?;
+    let missing = match HISTORY.missing(&applied(&tx, schema).await?) {
+        Ok(missing) => missing,
+        Err(mismatch) => return Ok(Err(mismatch)),
+    };
+    for migration in missing {
+        tx.batch_execute(&of(migration.sql, schema)).await?;
+        let record = of(include_str!("sql/migration_insert.sql"), schema);
+        let (number, name) = (&migration.number, &migration.name);
+        let checksum = &migration.checksum.as_slice();
+        tx.execute_typed(
+            &record,
+            &[(number, Type::INT8), (name, Type::TEXT), (checksum, Type::BYTEA)],
+        )
+        .await?;
+    }
+    tx.commit().await?;
+    Ok(Ok(()))
+}
+
+/// The checksums of what was applied, in order.
+async fn applied(tx: &Transaction<'_>, schema: &str) -> Ran<Vec<[u8; 32]>> {
+    let known = of(include_str!("sql/schema_known.sql"), schema);
+    let known = tx.query_typed_one(&known, &[(&schema, Type::TEXT)]).await?;
+    let (has_schema, has_table): (bool, bool) = (known.try_get(0)?, known.try_get(1)?);
+    if !has_schema {
+        let create = include_str!("sql/schema_create.sql");
+        tx.batch_execute(&create.replace("halyard", schema)).await?;
+    }
+    if !has_table {
+        tx.batch_execute(&of(include_str!("sql/migrations_table.sql"), schema)).await?;
+        return Ok(Vec::new());
+    }
+    let rows = tx.query_typed(&of(include_str!("sql/migrations.sql"), schema), &[]).await?;
+    rows.iter()
+        .map(|row| {
+            let checksum: &[u8] = row.try_get(0)?;
+            // One of another length is no checksum of ours.
+            Ok(checksum.try_into().unwrap_or_default())
+        })
+        .collect()
+}
+
+/// A statement as it runs in `schema`.
+fn of(sql: &str, schema: &str) -> String {
+    sql.replace("halyard.", &format!("{schema}."))
+}

@@ -1,0 +1,1 @@
+INSERT INTO halyard.migrations VALUES ($1, $2, $3)

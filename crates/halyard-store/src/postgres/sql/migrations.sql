@@ -1,0 +1,1 @@
+SELECT checksum FROM halyard.migrations ORDER BY number

@@ -1,0 +1,2 @@
+-- `halyard` stands for the schema's own name.
+CREATE SCHEMA halyard
