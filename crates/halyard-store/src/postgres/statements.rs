@@ -53,4 +53,76 @@ macro_rules! statements {
     };
 }
 
-statements! {}
+statements! {
+    attempts_delete: [INT8_ARRAY];
+    attempts_insert: [
+        INT8_ARRAY, INT4_ARRAY, UUID_ARRAY, UUID_ARRAY, INT4_ARRAY, INT4_ARRAY, INT2_ARRAY,
+        TEXT_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8_ARRAY, INT2_ARRAY, INT2_ARRAY,
+        BYTEA_ARRAY, INT2_ARRAY, TEXT_ARRAY, TEXT_ARRAY, TEXT_ARRAY, TEXT_ARRAY
+    ];
+    attempts_numbered: [INT8_ARRAY, INT4_ARRAY];
+    attempts_of_tokens: [INT8_ARRAY, UUID_ARRAY];
+    bodies: [INT8_ARRAY];
+    bodies_delete: [INT8_ARRAY];
+    bodies_insert: [
+        INT8_ARRAY, UUID_ARRAY, TEXT_ARRAY, TEXT_ARRAY, TEXT_ARRAY, UUID_ARRAY, TEXT_ARRAY
+    ];
+    checkpoints: [INT8_ARRAY];
+    checkpoints_delete: [INT8_ARRAY, INT4_ARRAY];
+    checkpoints_insert: [
+        INT8_ARRAY, INT4_ARRAY, TEXT_ARRAY, INT4_ARRAY, INT4_ARRAY, INT4_ARRAY, INT8_ARRAY,
+        TEXT_ARRAY
+    ];
+    checkpoints_named: [INT8_ARRAY, TEXT_ARRAY];
+    claimed: [INT8, UUID_ARRAY];
+    clock: [];
+    counters_add: [INT2, TEXT_ARRAY, TEXT_ARRAY, INT2_ARRAY, INT8_ARRAY];
+    due: [INT8, INT8];
+    ended: [INT2, INT8, INT8];
+    ended_count: [];
+    ended_first: [INT2, INT8];
+    graves: [UUID_ARRAY];
+    jobs: [UUID_ARRAY];
+    jobs_delete: [INT8_ARRAY];
+    jobs_insert: [
+        INT8_ARRAY, UUID_ARRAY, TEXT_ARRAY, TEXT_ARRAY, INT2_ARRAY, INT4_ARRAY, INT8_ARRAY,
+        INT8_ARRAY, INT4_ARRAY, INT4_ARRAY, INT8_ARRAY, INT8_ARRAY, FLOAT8_ARRAY, INT8_ARRAY,
+        FLOAT8_ARRAY, INT8_ARRAY, BOOL_ARRAY, INT8_ARRAY
+    ];
+    jobs_save: [
+        INT8_ARRAY, INT2_ARRAY, UUID_ARRAY, INT2_ARRAY, INT8_ARRAY, INT4_ARRAY, INT4_ARRAY,
+        INT4_ARRAY, INT4_ARRAY, INT4_ARRAY, INT4_ARRAY, INT8_ARRAY, INT4_ARRAY, BOOL_ARRAY,
+        INT8_ARRAY, BOOL_ARRAY, INT4_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8_ARRAY, UUID_ARRAY,
+        INT2_ARRAY, UUID_ARRAY, UUID_ARRAY, UUID_ARRAY, TEXT_ARRAY, INT8_ARRAY, INT8_ARRAY,
+        INT8_ARRAY, INT8_ARRAY, INT8_ARRAY
+    ];
+    key_names: [UUID_ARRAY];
+    keys: [TEXT_ARRAY, TEXT_ARRAY];
+    keys_delete: [TEXT_ARRAY, TEXT_ARRAY];
+    keys_prune: [INT8, INT8];
+    keys_take: [
+        TEXT_ARRAY, TEXT_ARRAY, UUID_ARRAY, BYTEA_ARRAY, INT2_ARRAY, INT8_ARRAY, TEXT_ARRAY,
+        INT2_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8_ARRAY
+    ];
+    lapsed: [INT8, INT8];
+    live: [INT8];
+    minutes_add: [INT2, INT8, INT8, INT8, INT8];
+    minutes_prune: [INT8];
+    numbers: [INT4];
+    queues: [];
+    queues_set: [TEXT_ARRAY, BOOL_ARRAY];
+    ready: [TEXT_ARRAY, TEXT_ARRAY, INT8, INT8];
+    ready_tasks: [TEXT_ARRAY];
+    requests: [TEXT_ARRAY, TEXT_ARRAY];
+    requests_delete: [TEXT_ARRAY, TEXT_ARRAY];
+    requests_prune: [INT8, INT8];
+    requests_save: [TEXT_ARRAY, TEXT_ARRAY, BYTEA_ARRAY, INT8_ARRAY, TEXT_ARRAY];
+    results: [INT8_ARRAY];
+    results_delete: [INT8_ARRAY];
+    results_save: [INT8_ARRAY, TEXT_ARRAY];
+    stamp_lock: [];
+    stamp_set: [INT8];
+    totals_add: [INT2, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8];
+    transaction_id: [];
+    transaction_status: [TEXT];
+}

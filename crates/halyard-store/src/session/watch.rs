@@ -71,7 +71,7 @@ impl Session<'_> {
         limit - left
     }
 
-    fn purge(&mut self, ids: &[JobId]) -> usize {
+    pub(crate) fn purge(&mut self, ids: &[JobId]) -> usize {
         for id in ids {
             if let Some(row) = self.load(*id) {
                 self.remove(&row, Removal::Purged, false);

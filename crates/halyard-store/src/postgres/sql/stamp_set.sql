@@ -1,1 +1,1 @@
-UPDATE halyard.stamp SET at = $1
+UPDATE halyard.stamp SET at = greatest(at, $1)

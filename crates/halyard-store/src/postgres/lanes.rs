@@ -1,0 +1,336 @@
+//! Lanes: each takes what waits, runs it in one transaction and answers after its commit.
+//!
+//! A thousand lone calls so cost a few transactions. A group that fails is rolled back before
+//! anybody was answered, and its members are run again one by one: a bad member never fails, or
+//! falsely acknowledges, its neighbours. What fails for another transaction's sake (a deadlock, a
+//! key that somebody else made meanwhile) is run again as it is.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use halyard_core::TimeMs;
+use halyard_core::id::JobId;
+use tokio::sync::{mpsc, oneshot};
+
+use super::connect::{Pool, Time};
+use super::load::Hands;
+use super::needs::{Needs, Ready};
+use super::statements::Statements;
+use super::transaction;
+use super::{Ran, Trouble};
+use crate::options::Options;
+use crate::session::{Session, Tables};
+use crate::verbs::{Change, Totals};
+use crate::{Answer, StoreError};
+
+/// Calls that may wait; the next one is told that the store is overloaded.
+pub(super) const WAITING_CALLS_MAX: usize = 16_384;
+/// A group takes no further call once it holds this many jobs.
+const GROUP_WEIGHT_MAX: usize = 2_000;
+/// How often a group is run that others made fail.
+const TRIES_MAX: usize = 6;
+/// Slots of counters: more than lanes of some servers, so that two of them seldom share one.
+const SLOTS: u32 = 64;
+
+/// A call on its way: run as often as its group must be, answered once.
+pub(super) trait Call: Send {
+    fn weight(&self) -> usize;
+    fn need(&self, needs: &mut Needs);
+    /// What it wants of the claimable jobs. Calls of one group want the same.
+    fn wants(&self) -> Option<&Ready>;
+    fn run(&mut self, session: &mut Session<'_>);
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+struct Verb<N, F, T> {
+    weight: usize,
+    wants: Option<Ready>,
+    need: N,
+    work: F,
+    given: Option<T>,
+    caller: oneshot::Sender<Answer<T>>,
+}
+
+impl<N, F, T> Call for Verb<N, F, T>
+where
+    N: Fn(&mut Needs) + Send,
+    F: FnMut(&mut Session<'_>) -> T + Send,
+    T: Send,
+{
+    fn weight(&self) -> usize {
+        self.weight.max(1)
+    }
+
+    fn need(&self, needs: &mut Needs) {
+        (self.need)(needs);
+    }
+
+    fn wants(&self) -> Option<&Ready> {
+        self.wants.as_ref()
+    }
+
+    fn run(&mut self, session: &mut Session<'_>) {
+        self.given = Some((self.work)(session));
+    }
+
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
+        let Self { given, caller, .. } = *self;
+        let lost = || Err(StoreError::Unavailable("the call was not run".to_owned()));
+        let answer = committed.and_then(|()| given.map_or_else(lost, Ok));
+        // A caller that went away is nobody's loss: what it asked for is done.
+        drop(caller.send(answer));
+    }
+}
+
+/// Everything that a store's lanes share.
+pub(super) struct Shared {
+    pub(super) pool: Pool,
+    pub(super) sql: Statements,
+    pub(super) options: Options,
+    pub(super) time: Time,
+    /// Numbers that were taken from the sequence and not used.
+    pub(super) numbers: Mutex<VecDeque<i64>>,
+    /// Answers that wrote nothing.
+    pub(super) tally: Mutex<Tally>,
+    /// How far the database's clock is ahead of ours.
+    pub(super) ahead_ms: AtomicI64,
+    waiting: tokio::sync::Mutex<Waiting>,
+}
+
+struct Waiting {
+    calls: mpsc::Receiver<Box<dyn Call>>,
+    /// It wants other jobs than the group before it.
+    held_back: Option<Box<dyn Call>>,
+}
+
+/// Answers that wrote nothing, counted in memory and added by a stamp.
+#[derive(Clone, Default)]
+pub(super) struct Tally {
+    /// Replays and rejections, by job.
+    pub(super) jobs: HashMap<JobId, (u64, u64)>,
+    pub(super) totals: Totals,
+}
+
+/// The way to the lanes.
+pub(super) struct Lanes {
+    calls: mpsc::Sender<Box<dyn Call>>,
+    pub(super) shared: Arc<Shared>,
+}
+
+impl Lanes {
+    pub(super) fn open(
+        pool: Pool,
+        sql: Statements,
+        options: Options,
+        time: Time,
+        lanes: usize,
+    ) -> Self {
+        let (calls, waiting) = mpsc::channel(WAITING_CALLS_MAX);
+        let shared = Arc::new(Shared {
+            pool,
+            sql,
+            options,
+            time,
+            numbers: Mutex::default(),
+            tally: Mutex::default(),
+            ahead_ms: AtomicI64::new(0),
+            waiting: tokio::sync::Mutex::new(Waiting { calls: waiting, held_back: None }),
+        });
+        let first = std::process::id() % SLOTS;
+        for lane in (first..).take(lanes) {
+            let slot = i16::try_from(lane % SLOTS).unwrap_or_default();
+            tokio::spawn(serve(Arc::clone(&shared), slot));
+        }
+        Self { calls, shared }
+    }
+
+    /// Runs `work` in a group that has loaded what `need` names, and answers after its commit.
+    /// `weight` is about how many rows it writes.
+    pub(super) async fn call<N, F, T>(&self, weight: usize, need: N, work: F) -> Answer<T>
+    where
+        N: Fn(&mut Needs) + Send + 'static,
+        F: FnMut(&mut Session<'_>) -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let mut needs = Needs::default();
+        need(&mut needs);
+        let (caller, answer) = oneshot::channel();
+        let call = Verb { weight, wants: needs.ready, need, work, given: None, caller };
+        self.calls.try_send(Box::new(call)).map_err(|refused| match refused {
+            mpsc::error::TrySendError::Full(_) => StoreError::Overloaded,
+            mpsc::error::TrySendError::Closed(_) => stopped(),
+        })?;
+        answer.await.unwrap_or_else(|_| Err(stopped()))
+    }
+}
+
+fn stopped() -> StoreError {
+    StoreError::Unavailable("the store is closed".to_owned())
+}
+
+impl Shared {
+    /// The time, as the database tells it, without asking it.
+    pub(super) fn now(&self) -> TimeMs {
+        self.options.clock.now() + self.ahead_ms.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn tally(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn numbers(&self) -> MutexGuard<'_, VecDeque<i64>> {
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn next_group(&self) -> Option<Vec<Box<dyn Call>>> {
+        let mut waiting = self.waiting.lock().await;
+        let first = match waiting.held_back.take() {
+            Some(call) => call,
+            None => waiting.calls.recv().await?,
+        };
+        let mut weight = first.weight();
+        let mut wants = first.wants().cloned();
+        let mut group = vec![first];
+        while weight < GROUP_WEIGHT_MAX
+            && let Ok(call) = waiting.calls.try_recv()
+        {
+            if let (Some(known), Some(other)) = (&wants, call.wants())
+                && (&known.queues, &known.tasks) != (&other.queues, &other.tasks)
+            {
+                waiting.held_back = Some(call);
+                break;
+            }
+            weight += call.weight();
+            wants = wants.or_else(|| call.wants().cloned());
+            group.push(call);
+        }
+        Some(group)
+    }
+
+    async fn commit(&self, mut group: Vec<Box<dyn Call>>, slot: i16) {
+        match self.run(&mut group, slot).await {
+            Ok(changes) => {
+                self.publish(&changes);
+                group.into_iter().for_each(|call| call.answer(Ok(())));
+            }
+            Err(trouble) if group.len() > 1 && trouble.is_of_one_call() => {
+                for call in group {
+                    Box::pin(self.commit(vec![call], slot)).await;
+                }
+            }
+            Err(trouble) => {
+                let error = StoreError::from(trouble);
+                tracing::error!(%error, "the database refused a group of {} calls", group.len());
+                group.into_iter().for_each(|call| call.answer(Err(error.clone())));
+            }
+        }
+    }
+
+    async fn run(&self, group: &mut [Box<dyn Call>], slot: i16) -> Ran<Vec<Change>> {
+        let mut tries = 1;
+        loop {
+            match self.transaction(group, slot, tries > 1).await {
+                Err(trouble) if trouble.passes() && tries < TRIES_MAX => {
+                    tracing::debug!(%trouble, tries, "a group is run again");
+                    tries += 1;
+                }
+                ran => return ran,
+            }
+        }
+    }
+
+    async fn transaction(
+        &self,
+        group: &mut [Box<dyn Call>],
+        slot: i16,
+        careful: bool,
+    ) -> Ran<Vec<Change>> {
+        let connection = self.pool.get().await?;
+        let hands = Hands { client: &connection, sql: &self.sql };
+        let ran = transaction::run(self, hands, group, slot, careful).await;
+        if ran.is_err() && connection.batch_execute("ROLLBACK").await.is_err() {
+            // Whatever it is in the middle of, nobody gets it after this.
+            drop(deadpool_postgres::Object::take(connection));
+        }
+        ran
+    }
+
+    fn publish(&self, changes: &[Change]) {
+        if !changes.is_empty() {
+            (self.options.on_claimable)(changes);
+            (self.options.on_change)(changes);
+        }
+    }
+}
+
+impl Tally {
+    /// What a committed group counted beside its rows.
+    pub(super) fn gather(&mut self, tables: &Tables) {
+        self.totals.replayed += tables.gathered.replayed;
+        self.totals.keys_refused += tables.gathered.keys_refused;
+        self.totals.reports_rejected += tables.gathered.reports_rejected;
+        for row in tables.jobs.values() {
+            if row.gathered_replays + row.gathered_rejected > 0 {
+                let counts = self.jobs.entry(row.job.id).or_default();
+                counts.0 += row.gathered_replays;
+                counts.1 += row.gathered_rejected;
+            }
+        }
+    }
+
+    /// What a stamp has written is no longer in memory.
+    pub(super) fn take_away(&mut self, written: &Self) {
+        self.totals.replayed -= written.totals.replayed;
+        self.totals.keys_refused -= written.totals.keys_refused;
+        self.totals.reports_rejected -= written.totals.reports_rejected;
+        for (id, (replays, rejected)) in &written.jobs {
+            if let Some(counts) = self.jobs.get_mut(id) {
+                counts.0 -= replays;
+                counts.1 -= rejected;
+                if *counts == (0, 0) {
+                    self.jobs.remove(id);
+                }
+            }
+        }
+    }
+}
+
+async fn serve(shared: Arc<Shared>, slot: i16) {
+    while let Some(group) = shared.next_group().await {
+        shared.commit(group, slot).await;
+    }
+}
+
+impl Trouble {
+    /// Says whether the same calls may succeed if they are simply run again.
+    fn passes(&self) -> bool {
+        use tokio_postgres::error::SqlState;
+        let again = [
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::UNIQUE_VIOLATION,
+            SqlState::LOCK_NOT_AVAILABLE,
+        ];
+        match self {
+            Self::Database(error) => error.code().is_some_and(|code| again.contains(code)),
+            Self::ChangedMeanwhile => true,
+            Self::Senseless { .. }
+            | Self::Unconnected(_)
+            | Self::Overloaded
+            | Self::OutcomeUnknown => false,
+        }
+    }
+
+    /// Says whether a group may have failed for the sake of one of its calls.
+    fn is_of_one_call(&self) -> bool {
+        match self {
+            Self::Database(error) => error.code().is_some_and(|code| {
+                // Classes of data, of limits and of what the program said.
+                ["22", "23", "40", "42", "54"].iter().any(|class| code.code().starts_with(class))
+            }),
+            Self::Senseless { .. } | Self::ChangedMeanwhile => true,
+            Self::Unconnected(_) | Self::Overloaded | Self::OutcomeUnknown => false,
+        }
+    }
+}

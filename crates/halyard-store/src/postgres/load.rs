@@ -1,0 +1,454 @@
+//! Loading what calls need into the tables that they run on, and locking it: first requests, then
+//! keys, then jobs, each in one order everywhere, so that two transactions never wait for each
+//! other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use halyard_core::TimeMs;
+use halyard_core::fingerprint::Fingerprint;
+use halyard_core::id::JobId;
+use halyard_core::job::{Details, Job, Name, State};
+use halyard_core::key::Tombstone;
+use halyard_core::{limits, operate};
+use halyard_json::Text;
+use tokio_postgres::Client;
+use uuid::Uuid;
+
+use super::needs::{Needs, Ready};
+use super::rows::{self, Columns};
+use super::statements::{Parameter, Statement, Statements};
+use super::{Ran, Trouble};
+use crate::remembered::Item;
+use crate::session::remembered::{Member, Request};
+use crate::session::{Held, Row, Tables};
+
+/// A transaction's connection with the statements of its schema.
+#[derive(Clone, Copy)]
+pub(super) struct Hands<'c> {
+    pub(super) client: &'c Client,
+    pub(super) sql: &'c Statements,
+}
+
+/// The tables of one transaction.
+pub(super) struct Loaded {
+    pub(super) tables: Tables,
+    pub(super) before: Before,
+}
+
+/// What stood in the database, to find out what has changed.
+#[derive(Default)]
+pub(super) struct Before {
+    pub(super) jobs: BTreeMap<JobId, Known>,
+    pub(super) keys: BTreeMap<(Name, Name), Held>,
+    pub(super) requests: BTreeMap<(String, String), Request>,
+    pub(super) queues: BTreeMap<Name, bool>,
+    pub(super) stamp: TimeMs,
+}
+
+/// A job as it was, and how much hung on it.
+pub(super) struct Known {
+    pub(super) job: Job,
+    pub(super) attempts: usize,
+    pub(super) checkpoints: usize,
+    pub(super) has_result: bool,
+}
+
+impl Hands<'_> {
+    pub(super) async fn query(
+        &self,
+        statement: &Statement,
+        values: &[Parameter<'_>],
+    ) -> Ran<Vec<tokio_postgres::Row>> {
+        Ok(self.client.query_typed(&statement.text, &statement.bind(values)).await?)
+    }
+
+    pub(super) async fn execute(
+        &self,
+        statement: &Statement,
+        values: &[Parameter<'_>],
+    ) -> Ran<u64> {
+        Ok(self.client.execute_typed(&statement.text, &statement.bind(values)).await?)
+    }
+}
+
+/// Loads and locks at a time, and with the stamp, that were read before. With `careful` also the jobs whose ids new ones bring along.
+pub(super) async fn load(
+    hands: Hands<'_>,
+    needs: &Needs,
+    (now, stamp): (TimeMs, TimeMs),
+    careful: bool,
+) -> Ran<Loaded> {
+    let mut loading = Loading { hands, now, tables: Tables::new(stamp), whole: BTreeSet::new() };
+    if now - stamp > limits::OUTAGE_MS {
+        let live = hands.query(&hands.sql.live, &[&stamp]).await?;
+        loading.take(&live)?;
+    }
+    loading.load(needs, careful).await?;
+    let tables = loading.tables;
+    let known = |row: &Row| Known {
+        job: row.job.clone(),
+        attempts: row.attempts.len(),
+        checkpoints: row.checkpoints.len(),
+        has_result: row.result.is_some(),
+    };
+    let before = Before {
+        jobs: tables.jobs.iter().map(|(id, row)| (*id, known(row))).collect(),
+        keys: tables.keys.clone(),
+        requests: tables.requests.clone(),
+        queues: tables.queues.clone(),
+        stamp,
+    };
+    Ok(Loaded { tables, before })
+}
+
+struct Loading<'c> {
+    hands: Hands<'c>,
+    now: TimeMs,
+    tables: Tables,
+    /// Jobs of which everything is loaded.
+    whole: BTreeSet<JobId>,
+}
+
+impl Loading<'_> {
+    async fn load(&mut self, needs: &Needs, careful: bool) -> Ran<()> {
+        let Hands { sql, .. } = self.hands;
+        self.whole.extend(&needs.whole);
+        if careful {
+            self.whole.extend(&needs.made_ids);
+        }
+        if needs.queues {
+            for row in self.hands.query(&sql.queues, &[]).await? {
+                let mut next = Columns::from(&row, 0);
+                self.tables.queues.insert(next.name()?, next.next()?);
+            }
+        }
+        let mut graves = needs.graves.clone();
+        self.requests(needs, &mut graves).await?;
+        let mut keys = needs.keys.clone();
+        self.key_names(&mut keys).await?;
+        self.keys(&keys, &graves).await?;
+        self.jobs(needs).await?;
+        if !needs.marks.is_empty() {
+            let marks: Vec<Uuid> = needs.marks.iter().map(|it| Uuid::from_bytes(*it)).collect();
+            let claimed = self.hands.query(&sql.claimed, &[&self.now, &marks]).await?;
+            let ids = self.take(&claimed)?;
+            self.whole.extend(ids);
+        }
+        if needs.due > 0 {
+            let limit = rows::limit(needs.due);
+            let due = self.hands.query(&sql.due, &[&self.now, &limit]).await?;
+            self.take(&due)?;
+        }
+        if needs.lapsed > 0 {
+            let limit = rows::limit(needs.lapsed);
+            let lapsed = self.hands.query(&sql.lapsed, &[&self.now, &limit]).await?;
+            self.take(&lapsed)?;
+        }
+        self.bodies().await?;
+        if let Some(ready) = &needs.ready {
+            self.ready(ready).await?;
+        }
+        self.what_hangs_on_whole_jobs().await?;
+        self.starts(needs).await
+    }
+
+    async fn requests(&mut self, needs: &Needs, graves: &mut BTreeSet<JobId>) -> Ran<()> {
+        if needs.requests.is_empty() {
+            return Ok(());
+        }
+        let (scopes, values): (Vec<&str>, Vec<&str>) =
+            needs.requests.iter().map(|(scope, value)| (&**scope, &**value)).unzip();
+        let found = self.hands.query(&self.hands.sql.requests, &[&scopes, &values]).await?;
+        for row in found {
+            let mut next = Columns::from(&row, 0);
+            let place = (next.next()?, next.next()?);
+            let (body, expires_at) = (next.fingerprint()?, next.next()?);
+            let items = Item::read_all(next.next()?).map_err(|_| Trouble::Senseless {
+                at: 4,
+                name: "results".to_owned(),
+            })?;
+            let members: Vec<Member> = items.into_iter().map(Member::of_item).collect();
+            for id in members.iter().filter_map(Member::accepted) {
+                self.whole.insert(id);
+                graves.insert(id);
+            }
+            self.tables.requests.insert(place, Request { body, expires_at, members });
+        }
+        Ok(())
+    }
+
+    /// The keys of jobs that are loaded whole.
+    async fn key_names(&mut self, keys: &mut BTreeSet<(Name, Name)>) -> Ran<()> {
+        if self.whole.is_empty() {
+            return Ok(());
+        }
+        let ids = uuids(&self.whole);
+        for row in self.hands.query(&self.hands.sql.key_names, &[&ids]).await? {
+            let mut next = Columns::from(&row, 0);
+            keys.insert((next.name()?, next.name()?));
+        }
+        Ok(())
+    }
+
+    /// Keys, and the jobs that hold them among the whole ones.
+    async fn keys(
+        &mut self,
+        keys: &BTreeSet<(Name, Name)>,
+        graves: &BTreeSet<JobId>,
+    ) -> Ran<()> {
+        let Hands { sql, .. } = self.hands;
+        if !keys.is_empty() {
+            let (tasks, names): (Vec<&str>, Vec<&str>) =
+                keys.iter().map(|(task, key)| (&**task, &**key)).unzip();
+            let found = self.hands.query(&sql.keys, &[&tasks, &names]).await?;
+            self.take_keys(&found)?;
+        }
+        if !graves.is_empty() {
+            let found = self.hands.query(&sql.graves, &[&uuids(graves)]).await?;
+            self.take_keys(&found)?;
+        }
+        Ok(())
+    }
+
+    fn take_keys(&mut self, found: &[tokio_postgres::Row]) -> Ran<()> {
+        for row in found {
+            let mut next = Columns::from(row, 0);
+            let (task, key, job_id) = (next.name()?, next.name()?, next.id()?);
+            let fingerprint = next.fingerprint()?;
+            let _algorithm: i16 = next.next()?;
+            let held = if next.next::<Option<i64>>()?.is_some() {
+                self.whole.insert(job_id);
+                Held::Job(job_id)
+            } else {
+                Held::Tombstone(Tombstone {
+                    task: Name::clone(&task),
+                    key: Name::clone(&key),
+                    job_id,
+                    fingerprint,
+                    queue: next.name()?,
+                    state: next.state()?,
+                    created_at: next.next()?,
+                    finished_at: next.next()?,
+                    expires_at: next.next()?,
+                })
+            };
+            self.tables.keys.insert((task, key), held);
+        }
+        Ok(())
+    }
+
+    async fn jobs(&mut self, needs: &Needs) -> Ran<()> {
+        let mut ids = self.whole.clone();
+        ids.extend(needs.rows.keys());
+        ids.extend(needs.checkpoints.iter().map(|(id, _)| *id));
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let found = self.hands.query(&self.hands.sql.jobs, &[&uuids(&ids)]).await?;
+        self.take(&found)?;
+        Ok(())
+    }
+
+    /// Puts jobs into the tables.
+    fn take(&mut self, found: &[tokio_postgres::Row]) -> Ran<Vec<JobId>> {
+        let mut ids = Vec::with_capacity(found.len());
+        for row in found {
+            let job = rows::job(row, 0)?;
+            ids.push(job.id);
+            self.tables.jobs.entry(job.id).or_insert_with(|| bare(job));
+        }
+        Ok(ids)
+    }
+
+    async fn bodies(&mut self) -> Ran<()> {
+        let by_seq = self.whole_by_seq();
+        if by_seq.is_empty() {
+            return Ok(());
+        }
+        let seqs: Vec<i64> = by_seq.keys().copied().collect();
+        for found in self.hands.query(&self.hands.sql.bodies, &[&seqs]).await? {
+            let (details, payload) = rows::body(&found, 0)?;
+            let id = Columns::from(&found, 1).id()?;
+            self.dress(id, details, payload);
+        }
+        Ok(())
+    }
+
+    fn dress(&mut self, id: JobId, details: Details, payload: Text) {
+        if let Some(row) = self.tables.jobs.get_mut(&id) {
+            row.fingerprint = details.idempotency_key.as_ref().map(|_| Fingerprint::of(&payload));
+            row.details = details;
+            row.payload = payload;
+        }
+    }
+
+    async fn ready(&mut self, ready: &Ready) -> Ran<()> {
+        let Hands { sql, .. } = self.hands;
+        let open = |queue: &&Name| !self.tables.is_paused(queue);
+        let queues: Vec<&str> = ready.queues.iter().filter(open).map(|it| &**it).collect();
+        let mut pairs: Vec<(Name, Name)> = Vec::new();
+        match &ready.tasks {
+            Some(tasks) => {
+                for queue in queues {
+                    pairs.extend(tasks.iter().map(|task| (queue.into(), Name::clone(task))));
+                }
+            }
+            None => {
+                for row in self.hands.query(&sql.ready_tasks, &[&queues]).await? {
+                    let mut next = Columns::from(&row, 0);
+                    pairs.push((next.name()?, next.name()?));
+                }
+            }
+        }
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        let (queues, tasks): (Vec<&str>, Vec<&str>) =
+            pairs.iter().map(|(queue, task)| (&**queue, &**task)).unzip();
+        let limit = rows::limit(ready.max);
+        let bytes = rows::limit(limits::CLAIM_ANSWER_BYTES_MAX);
+        let found = self.hands.query(&sql.ready, &[&queues, &tasks, &limit, &bytes]).await?;
+        for (id, found) in self.take(&found)?.into_iter().zip(&found) {
+            let (details, payload) = rows::body(found, rows::JOB_COLUMNS)?;
+            self.dress(id, details, payload);
+            self.whole.insert(id);
+        }
+        Ok(())
+    }
+
+    /// Results, checkpoints, and the attempts whose errors are the jobs'.
+    async fn what_hangs_on_whole_jobs(&mut self) -> Ran<()> {
+        let Hands { sql, .. } = self.hands;
+        let by_seq = self.whole_by_seq();
+        let whole = |wanted: fn(&Job) -> bool| -> Vec<&Job> {
+            let jobs = by_seq.values().filter_map(|id| self.tables.jobs.get(id));
+            jobs.map(|row| &row.job).filter(|job| wanted(job)).collect()
+        };
+        let completed: Vec<i64> =
+            whole(|job| job.state == State::Completed).iter().map(|job| job.seq).collect();
+        let saved: Vec<i64> = whole(|job| job.checkpoints > 0).iter().map(|job| job.seq).collect();
+        let (failed, numbers): (Vec<i64>, Vec<i32>) = whole(|job| job.error_start.is_some())
+            .iter()
+            .map(|job| (job.seq, integer(job.error_start.unwrap_or_default())))
+            .unzip();
+        if !completed.is_empty() {
+            for row in self.hands.query(&sql.results, &[&completed]).await? {
+                let mut next = Columns::from(&row, 0);
+                let seq: i64 = next.next()?;
+                let result = next.json()?;
+                self.hang(&by_seq, seq, |row| row.result = Some(result));
+            }
+        }
+        if !saved.is_empty() {
+            for row in self.hands.query(&sql.checkpoints, &[&saved]).await? {
+                let checkpoint = rows::checkpoint(&row, 0)?;
+                let seq: i64 = Columns::from(&row, 0).next()?;
+                self.hang(&by_seq, seq, |row| row.checkpoints.push(checkpoint));
+            }
+        }
+        if !failed.is_empty() {
+            let found = self.hands.query(&sql.attempts_numbered, &[&failed, &numbers]).await?;
+            for row in found {
+                let attempt = rows::attempt(&row, 0)?;
+                let seq: i64 = Columns::from(&row, 0).next()?;
+                self.hang(&by_seq, seq, |row| row.attempts.push(attempt));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a report or a checkpoint is judged by, unless it is the running start's.
+    async fn starts(&mut self, needs: &Needs) -> Ran<()> {
+        let Hands { sql, .. } = self.hands;
+        let mut by_seq = BTreeMap::new();
+        let (mut seqs, mut tokens, mut completed) = (Vec::new(), Vec::new(), Vec::new());
+        for (id, wanted) in &needs.rows {
+            let Some(row) = self.tables.jobs.get(id) else { continue };
+            by_seq.insert(row.job.seq, *id);
+            let newest = row.job.start.as_ref().filter(|_| operate::keeps_own_record(&row.job));
+            for token in wanted {
+                if newest.is_none_or(|start| start.marks.token != *token) {
+                    seqs.push(row.job.seq);
+                    tokens.push(Uuid::from_u128(token.0));
+                } else if row.job.state == State::Completed && !self.whole.contains(id) {
+                    completed.push(row.job.seq);
+                }
+            }
+        }
+        if !completed.is_empty() {
+            for row in self.hands.query(&sql.results, &[&completed]).await? {
+                let mut next = Columns::from(&row, 0);
+                let seq: i64 = next.next()?;
+                let result = next.json()?;
+                self.hang(&by_seq, seq, |row| row.result = Some(result));
+            }
+        }
+        if !seqs.is_empty() {
+            for row in self.hands.query(&sql.attempts_of_tokens, &[&seqs, &tokens]).await? {
+                let attempt = rows::attempt(&row, 0)?;
+                let seq: i64 = Columns::from(&row, 0).next()?;
+                self.hang(&by_seq, seq, |row| row.attempts.push(attempt));
+            }
+        }
+        self.named_checkpoints(needs).await
+    }
+
+    async fn named_checkpoints(&mut self, needs: &Needs) -> Ran<()> {
+        let mut by_seq = BTreeMap::new();
+        let (mut seqs, mut names) = (Vec::new(), Vec::new());
+        for (id, name) in &needs.checkpoints {
+            let Some(row) = self.tables.jobs.get(id) else { continue };
+            if row.job.checkpoints > 0 && !self.whole.contains(id) {
+                by_seq.insert(row.job.seq, *id);
+                seqs.push(row.job.seq);
+                names.push(&**name);
+            }
+        }
+        if seqs.is_empty() {
+            return Ok(());
+        }
+        for row in self.hands.query(&self.hands.sql.checkpoints_named, &[&seqs, &names]).await? {
+            let checkpoint = rows::checkpoint(&row, 0)?;
+            let seq: i64 = Columns::from(&row, 0).next()?;
+            self.hang(&by_seq, seq, |row| row.checkpoints.push(checkpoint));
+        }
+        Ok(())
+    }
+
+    fn hang(&mut self, by_seq: &BTreeMap<i64, JobId>, seq: i64, change: impl FnOnce(&mut Row)) {
+        let row = by_seq.get(&seq).and_then(|id| self.tables.jobs.get_mut(id));
+        if let Some(row) = row {
+            change(row);
+        }
+    }
+
+    fn whole_by_seq(&self) -> BTreeMap<i64, JobId> {
+        let rows = self.whole.iter().filter_map(|id| self.tables.jobs.get(id));
+        rows.map(|row| (row.job.seq, row.job.id)).collect()
+    }
+}
+
+/// A job of which nothing but its row is known.
+fn bare(job: Job) -> Row {
+    Row {
+        job,
+        details: Details::default(),
+        payload: Text::trusted("null"),
+        fingerprint: None,
+        result: None,
+        checkpoints: Vec::new(),
+        attempts: Vec::new(),
+        gathered_replays: 0,
+        gathered_rejected: 0,
+    }
+}
+
+/// Ids as the database has them, in its order.
+pub(super) fn uuids<'i>(ids: impl IntoIterator<Item = &'i JobId>) -> Vec<Uuid> {
+    ids.into_iter().map(|id| Uuid::from_u128(id.0)).collect()
+}
+
+/// A count as the database has it.
+pub(super) fn integer(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}

@@ -1,0 +1,508 @@
+//! Writing what a transaction's calls made of what was loaded. All statements go out together; each
+//! is one for all rows of its kind.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::{BoxFuture, FutureExt, try_join_all};
+use halyard_core::TimeMs;
+use halyard_core::checkpoint::Checkpoint;
+use halyard_core::fingerprint::Fingerprint;
+use halyard_core::id::JobId;
+use halyard_core::job::{Attempt, Job, Name, ReportKind, RetryReason, State};
+use uuid::Uuid;
+
+use super::load::{Before, Hands, Known, integer};
+use super::rows::{self, signed};
+use super::statements::Parameter;
+use super::{Ran, Trouble};
+use crate::remembered::Item;
+use crate::session::remembered::{Member, Request};
+use crate::session::{Held, Row, Tables};
+use crate::verbs::Totals;
+
+/// What is to be written.
+pub(super) struct Difference<'t> {
+    made: Vec<&'t Row>,
+    changed: Vec<(&'t Known, &'t Job)>,
+    removed: Vec<i64>,
+    attempts: Vec<(i64, &'t Attempt)>,
+    checkpoints: Vec<(i64, u32, &'t Checkpoint)>,
+    checkpoints_dropped: Vec<(i64, i32)>,
+    results: Vec<(i64, &'t str)>,
+    results_dropped: Vec<i64>,
+    keys_freed: Vec<&'t (Name, Name)>,
+    keys_taken: Vec<(&'t (Name, Name), &'t Held)>,
+    requests_expired: Vec<&'t (String, String)>,
+    requests: Vec<(&'t (String, String), &'t Request)>,
+    queues: Vec<(&'t Name, bool)>,
+    counters: BTreeMap<(&'t Name, &'t Name, State), i64>,
+    stamp: Option<TimeMs>,
+    tables: &'t Tables,
+}
+
+impl<'t> Difference<'t> {
+    pub(super) fn of(before: &'t Before, tables: &'t Tables) -> Self {
+        let mut difference = Self {
+            made: Vec::new(),
+            changed: Vec::new(),
+            removed: Vec::new(),
+            attempts: Vec::new(),
+            checkpoints: Vec::new(),
+            checkpoints_dropped: Vec::new(),
+            results: Vec::new(),
+            results_dropped: Vec::new(),
+            keys_freed: Vec::new(),
+            keys_taken: Vec::new(),
+            requests_expired: Vec::new(),
+            requests: Vec::new(),
+            queues: Vec::new(),
+            counters: BTreeMap::new(),
+            stamp: Some(tables.stamp).filter(|stamp| *stamp != before.stamp),
+            tables,
+        };
+        for row in tables.jobs.values() {
+            difference.job(before.jobs.get(&row.job.id), row);
+        }
+        for (id, known) in &before.jobs {
+            if !tables.jobs.contains_key(id) {
+                difference.removed.push(known.job.seq);
+                difference.count(&known.job, -1);
+            }
+        }
+        difference.keys(before);
+        for (place, request) in &tables.requests {
+            let known = before.requests.get(place);
+            if known != Some(request) {
+                difference.requests_expired.extend(known.map(|_| place));
+                difference.requests.push((place, request));
+            }
+        }
+        let queues = tables.queues.iter();
+        difference.queues = queues
+            .filter(|(name, paused)| before.queues.get(*name) != Some(*paused))
+            .map(|(name, paused)| (name, *paused))
+            .collect();
+        difference
+    }
+
+    fn job(&mut self, known: Option<&'t Known>, row: &'t Row) {
+        let seq = row.job.seq;
+        let Some(known) = known else {
+            self.made.push(row);
+            self.count(&row.job, 1);
+            return;
+        };
+        if known.job != row.job {
+            self.changed.push((known, &row.job));
+            if known.job.state != row.job.state {
+                self.count(&known.job, -1);
+                self.count(&row.job, 1);
+            }
+        }
+        let attempts = row.attempts.iter().skip(known.attempts);
+        self.attempts.extend(attempts.map(|attempt| (seq, attempt)));
+        if row.checkpoints.len() < known.checkpoints {
+            self.checkpoints_dropped.push((seq, integer(row.job.checkpoints)));
+        }
+        let checkpoints = row.checkpoints.iter().skip(known.checkpoints);
+        self.checkpoints.extend(
+            (known.job.checkpoints..)
+                .zip(checkpoints)
+                .map(|(position, checkpoint)| (seq, position, checkpoint)),
+        );
+        match &row.result {
+            Some(result) if !known.has_result => self.results.push((seq, result.as_str())),
+            None if known.has_result => self.results_dropped.push(seq),
+            Some(_) | None => {}
+        }
+    }
+
+    fn count(&mut self, job: &'t Job, by: i64) {
+        *self.counters.entry((&job.queue, &job.task, job.state)).or_default() += by;
+    }
+
+    fn keys(&mut self, before: &'t Before) {
+        for (place, held) in &before.keys {
+            if self.tables.keys.get(place) != Some(held) {
+                self.keys_freed.push(place);
+            }
+        }
+        for (place, held) in &self.tables.keys {
+            if before.keys.get(place) != Some(held) {
+                self.keys_taken.push((place, held));
+            }
+        }
+    }
+
+    /// Says whether nothing is to be written.
+    pub(super) fn is_empty(&self) -> bool {
+        self.made.is_empty()
+            && self.changed.is_empty()
+            && self.removed.is_empty()
+            && self.attempts.is_empty()
+            && self.keys_freed.is_empty()
+            && self.keys_taken.is_empty()
+            && self.requests.is_empty()
+            && self.queues.is_empty()
+            && self.stamp.is_none()
+            && self.tables.totals == Totals::default()
+    }
+
+    /// Writes it, counting in `slot`.
+    pub(super) async fn write(&self, hands: Hands<'_>, slot: i16) -> Ran<()> {
+        let mut writes: Vec<BoxFuture<'_, Ran<()>>> = Vec::new();
+        if !self.removed.is_empty() {
+            writes.push(self.remove(hands).boxed());
+        }
+        if !self.made.is_empty() {
+            writes.push(self.insert(hands).boxed());
+        }
+        if !self.changed.is_empty() {
+            writes.push(self.save(hands).boxed());
+        }
+        if !(self.attempts.is_empty()
+            && self.checkpoints.is_empty()
+            && self.checkpoints_dropped.is_empty()
+            && self.results.is_empty()
+            && self.results_dropped.is_empty())
+        {
+            writes.push(self.hang(hands).boxed());
+        }
+        if !(self.keys_freed.is_empty() && self.keys_taken.is_empty()) {
+            writes.push(self.write_keys(hands).boxed());
+        }
+        if !(self.requests.is_empty() && self.queues.is_empty() && self.stamp.is_none()) {
+            writes.push(self.remember(hands).boxed());
+        }
+        writes.push(self.add_up(hands, slot).boxed());
+        try_join_all(writes).await?;
+        Ok(())
+    }
+
+    async fn remove(&self, hands: Hands<'_>) -> Ran<()> {
+        let sql = hands.sql;
+        let zeros = vec![0_i32; self.removed.len()];
+        let seqs: [Parameter<'_>; 1] = [&self.removed];
+        let from_zero: [Parameter<'_>; 2] = [&self.removed, &zeros];
+        tokio::try_join!(
+            hands.execute(&sql.jobs_delete, &seqs),
+            hands.execute(&sql.bodies_delete, &seqs),
+            hands.execute(&sql.results_delete, &seqs),
+            hands.execute(&sql.attempts_delete, &seqs),
+            hands.execute(&sql.checkpoints_delete, &from_zero),
+        )?;
+        Ok(())
+    }
+
+    async fn insert(&self, hands: Hands<'_>) -> Ran<()> {
+        let made = &self.made;
+        let seq = of(made, |row| row.job.seq);
+        let id = of(made, |row| uuid(row.job.id));
+        let task = of(made, |row| &*row.job.task);
+        let queue = of(made, |row| &*row.job.queue);
+        let state = of(made, |row| small(row.job.state.number()));
+        let priority = of(made, |row| row.job.priority);
+        let created_at = of(made, |row| row.job.created_at);
+        let run_at = of(made, |row| row.job.run_at);
+        let max_attempts = of(made, |row| integer(row.job.max_attempts));
+        let max_crashes = of(made, |row| integer(row.job.max_crashes));
+        let timeout_ms = of(made, |row| row.job.timeout_ms);
+        let initial_ms = of(made, |row| row.job.backoff.initial_ms);
+        let factor = of(made, |row| row.job.backoff.factor);
+        let max_ms = of(made, |row| row.job.backoff.max_ms);
+        let jitter = of(made, |row| row.job.backoff.jitter);
+        let queued_at = of(made, |row| row.job.queued_at);
+        let holds_key = of(made, |row| row.job.holds_key);
+        let key_ttl_ms = of(made, |row| row.job.key_ttl_ms);
+        let tags = of(made, |row| rows::tags_text(&row.details.tags));
+        let traceparent = of(made, |row| row.details.traceparent.as_deref());
+        let key = of(made, |row| row.details.idempotency_key.as_deref());
+        let rerun_of = of(made, |row| row.details.rerun_of.map(uuid));
+        let payload = of(made, |row| row.payload.as_str());
+        let jobs: [Parameter<'_>; 18] = [
+            &seq, &id, &task, &queue, &state, &priority, &created_at, &run_at, &max_attempts,
+            &max_crashes, &timeout_ms, &initial_ms, &factor, &max_ms, &jitter, &queued_at,
+            &holds_key, &key_ttl_ms,
+        ];
+        let bodies: [Parameter<'_>; 7] =
+            [&seq, &id, &tags, &traceparent, &key, &rerun_of, &payload];
+        tokio::try_join!(
+            hands.execute(&hands.sql.jobs_insert, &jobs),
+            hands.execute(&hands.sql.bodies_insert, &bodies),
+        )?;
+        Ok(())
+    }
+
+    async fn save(&self, hands: Hands<'_>) -> Ran<()> {
+        let changed = &self.changed;
+        let token = |job: &Job| job.start.as_ref().map(|it| Uuid::from_u128(it.marks.token.0));
+        let of_start = |read: fn(&halyard_core::job::Start) -> i64| -> Vec<Option<i64>> {
+            of(changed, |(_, job)| job.start.as_ref().map(read))
+        };
+        let saved = hands
+            .execute(
+                &hands.sql.jobs_save,
+                &[
+                    &of(changed, |(known, _)| known.job.seq),
+                    &of(changed, |(known, _)| small(known.job.state.number())),
+                    &of(changed, |(known, _)| token(&known.job)),
+                    &of(changed, |(_, job)| small(job.state.number())),
+                    &of(changed, |(_, job)| job.run_at),
+                    &of(changed, |(_, job)| integer(job.life)),
+                    &of(changed, |(_, job)| integer(job.attempt)),
+                    &of(changed, |(_, job)| integer(job.starts)),
+                    &of(changed, |(_, job)| integer(job.crashes)),
+                    &of(changed, |(_, job)| integer(job.releases)),
+                    &of(changed, |(_, job)| integer(job.snoozes)),
+                    &of(changed, |(_, job)| job.queued_at),
+                    &of(changed, |(_, job)| job.error_start.map(integer)),
+                    &of(changed, |(_, job)| job.cancel_requested),
+                    &of(changed, |(_, job)| job.finished_at),
+                    &of(changed, |(_, job)| job.holds_key),
+                    &of(changed, |(_, job)| integer(job.checkpoints)),
+                    &of(changed, |(_, job)| signed(job.checkpoints_bytes)),
+                    &of(changed, |(_, job)| signed(job.replays)),
+                    &of(changed, |(_, job)| signed(job.rejected)),
+                    &of(changed, |(_, job)| job.replaced_by.map(uuid)),
+                    &of(changed, |(_, job)| {
+                        job.start.as_ref().map(|start| small(start.state.number()))
+                    }),
+                    &of(changed, |(_, job)| {
+                        job.start.as_ref().map(|it| Uuid::from_u128(it.marks.attempt_id.0))
+                    }),
+                    &of(changed, |(_, job)| token(job)),
+                    &of(changed, |(_, job)| {
+                        job.start.as_ref().and_then(|start| start.claim).map(Uuid::from_bytes)
+                    }),
+                    &of(changed, |(_, job)| job.start.as_ref().map(|start| &*start.worker)),
+                    &of_start(|start| start.queued_at),
+                    &of_start(|start| start.started_at),
+                    &of_start(|start| start.lease_ms),
+                    &of_start(|start| start.expires_at),
+                    &of_start(|start| start.deadline),
+                ],
+            )
+            .await?;
+        if saved == changed.len() as u64 { Ok(()) } else { Err(Trouble::ChangedMeanwhile) }
+    }
+
+    /// Attempts, checkpoints and results.
+    async fn hang(&self, hands: Hands<'_>) -> Ran<()> {
+        let sql = hands.sql;
+        if !self.attempts.is_empty() {
+            self.record(hands).await?;
+        }
+        if !self.checkpoints_dropped.is_empty() {
+            let (seqs, positions): (Vec<i64>, Vec<i32>) =
+                self.checkpoints_dropped.iter().copied().unzip();
+            hands.execute(&sql.checkpoints_delete, &[&seqs, &positions]).await?;
+        }
+        if !self.checkpoints.is_empty() {
+            let saved = &self.checkpoints;
+            hands
+                .execute(
+                    &sql.checkpoints_insert,
+                    &[
+                        &of(saved, |(seq, _, _)| *seq),
+                        &of(saved, |(_, position, _)| integer(*position)),
+                        &of(saved, |(_, _, checkpoint)| &*checkpoint.name),
+                        &of(saved, |(_, _, checkpoint)| integer(checkpoint.life)),
+                        &of(saved, |(_, _, checkpoint)| integer(checkpoint.attempt)),
+                        &of(saved, |(_, _, checkpoint)| integer(checkpoint.start)),
+                        &of(saved, |(_, _, checkpoint)| checkpoint.created_at),
+                        &of(saved, |(_, _, checkpoint)| checkpoint.value.as_str()),
+                    ],
+                )
+                .await?;
+        }
+        if !self.results_dropped.is_empty() {
+            hands.execute(&sql.results_delete, &[&self.results_dropped]).await?;
+        }
+        if !self.results.is_empty() {
+            let (seqs, results): (Vec<i64>, Vec<&str>) = self.results.iter().copied().unzip();
+            hands.execute(&sql.results_save, &[&seqs, &results]).await?;
+        }
+        Ok(())
+    }
+
+    async fn record(&self, hands: Hands<'_>) -> Ran<()> {
+        let all = &self.attempts;
+        let error = |read: fn(&halyard_core::error::ErrorReport) -> Option<&str>| {
+            of(all, |(_, attempt)| attempt.error.as_ref().and_then(read))
+        };
+        hands
+            .execute(
+                &hands.sql.attempts_insert,
+                &[
+                    &of(all, |(seq, _)| *seq),
+                    &of(all, |(_, attempt)| integer(attempt.number)),
+                    &of(all, |(_, attempt)| Uuid::from_u128(attempt.id.0)),
+                    &of(all, |(_, attempt)| Uuid::from_u128(attempt.token.0)),
+                    &of(all, |(_, attempt)| integer(attempt.life)),
+                    &of(all, |(_, attempt)| integer(attempt.attempt)),
+                    &of(all, |(_, attempt)| small(attempt.state.number())),
+                    &of(all, |(_, attempt)| &*attempt.worker),
+                    &of(all, |(_, attempt)| attempt.queued_at),
+                    &of(all, |(_, attempt)| attempt.started_at),
+                    &of(all, |(_, attempt)| attempt.finished_at),
+                    &of(all, |(_, attempt)| attempt.retry_delay_ms),
+                    &of(all, |(_, attempt)| {
+                        attempt.retry_reason.map(RetryReason::number).map(small)
+                    }),
+                    &of(all, |(_, attempt)| attempt.report.map(ReportKind::number).map(small)),
+                    &of(all, |(_, attempt)| attempt.result.map(|result| result.0.to_vec())),
+                    &of(all, |(_, attempt)| small(attempt.state_after.number())),
+                    &error(|error| Some(&error.error_type)),
+                    &error(|error| Some(error.kind.as_str())),
+                    &error(|error| Some(&error.message)),
+                    &error(|error| error.stack.as_deref()),
+                ],
+            )
+            .await?;
+        Ok(())
+    }
+
+    async fn write_keys(&self, hands: Hands<'_>) -> Ran<()> {
+        if !self.keys_freed.is_empty() {
+            let tasks = of(&self.keys_freed, |(task, _)| &**task);
+            let keys = of(&self.keys_freed, |(_, key)| &**key);
+            hands.execute(&hands.sql.keys_delete, &[&tasks, &keys]).await?;
+        }
+        let taken = &self.keys_taken;
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let grave = |held: &Held| match held {
+            Held::Job(_) => None,
+            Held::Tombstone(grave) => Some(grave.clone()),
+        };
+        let fingerprint = |held: &Held| match held {
+            Held::Tombstone(grave) => Some(grave.fingerprint),
+            Held::Job(id) => self.tables.jobs.get(id).and_then(|row| row.fingerprint),
+        };
+        let job = |held: &Held| match held {
+            Held::Tombstone(grave) => grave.job_id,
+            Held::Job(id) => *id,
+        };
+        let seq = |held: &Held| match held {
+            Held::Tombstone(_) => None,
+            Held::Job(id) => self.tables.jobs.get(id).map(|row| row.job.seq),
+        };
+        hands
+            .execute(
+                &hands.sql.keys_take,
+                &[
+                    &of(taken, |((task, _), _)| &**task),
+                    &of(taken, |((_, key), _)| &**key),
+                    &of(taken, |(_, held)| uuid(job(held))),
+                    &of(taken, |(_, held)| fingerprint(held).map(|it| it.0.to_vec())),
+                    &of(taken, |_| small(Fingerprint::ALGORITHM)),
+                    &of(taken, |(_, held)| seq(held)),
+                    &of(taken, |(_, held)| grave(held).map(|grave| grave.queue.to_string())),
+                    &of(taken, |(_, held)| grave(held).map(|grave| small(grave.state.number()))),
+                    &of(taken, |(_, held)| grave(held).map(|grave| grave.created_at)),
+                    &of(taken, |(_, held)| grave(held).map(|grave| grave.finished_at)),
+                    &of(taken, |(_, held)| grave(held).map(|grave| grave.expires_at)),
+                ],
+            )
+            .await?;
+        Ok(())
+    }
+
+    /// Requests, queues and the stamp.
+    async fn remember(&self, hands: Hands<'_>) -> Ran<()> {
+        if !self.requests_expired.is_empty() {
+            let scopes = of(&self.requests_expired, |(scope, _)| &**scope);
+            let values = of(&self.requests_expired, |(_, value)| &**value);
+            hands.execute(&hands.sql.requests_delete, &[&scopes, &values]).await?;
+        }
+        if !self.requests.is_empty() {
+            let results = |request: &Request| {
+                let items: Vec<Item> = request.members.iter().map(Member::item).collect();
+                Item::write_all(&items).unwrap_or_default()
+            };
+            hands
+                .execute(
+                    &hands.sql.requests_save,
+                    &[
+                        &of(&self.requests, |((scope, _), _)| &**scope),
+                        &of(&self.requests, |((_, value), _)| &**value),
+                        &of(&self.requests, |(_, request)| request.body.0.to_vec()),
+                        &of(&self.requests, |(_, request)| request.expires_at),
+                        &of(&self.requests, |(_, request)| results(request)),
+                    ],
+                )
+                .await?;
+        }
+        if !self.queues.is_empty() {
+            let names = of(&self.queues, |(name, _)| &***name);
+            let paused = of(&self.queues, |(_, paused)| *paused);
+            hands.execute(&hands.sql.queues_set, &[&names, &paused]).await?;
+        }
+        if let Some(stamp) = self.stamp {
+            hands.execute(&hands.sql.stamp_set, &[&stamp]).await?;
+        }
+        Ok(())
+    }
+
+    /// Counters, totals and minutes, always in this order.
+    async fn add_up(&self, hands: Hands<'_>, slot: i16) -> Ran<()> {
+        let sql = hands.sql;
+        let moved: Vec<_> = self.counters.iter().filter(|(_, by)| **by != 0).collect();
+        let (queues, tasks) =
+            (of(&moved, |((queue, _, _), _)| &***queue), of(&moved, |((_, task, _), _)| &***task));
+        let states = of(&moved, |((_, _, state), _)| small(state.number()));
+        let by = of(&moved, |(_, by)| **by);
+        let counters = async {
+            if !moved.is_empty() {
+                let values: [Parameter<'_>; 5] =
+                    [&slot, &queues, &tasks, &states, &by];
+                hands.execute(&sql.counters_add, &values).await?;
+            }
+            Ok::<(), Trouble>(())
+        };
+        let totals = async {
+            let t = &self.tables.totals;
+            if *t != Totals::default() {
+                let n = [
+                    t.created, t.replayed, t.keys_refused, t.completed, t.failed, t.cancelled,
+                    t.retried, t.leases_lost, t.timed_out, t.reports_rejected,
+                ]
+                .map(signed);
+                let [a, b, c, d, e, f, g, h, i, j] = &n;
+                let values: [Parameter<'_>; 11] =
+                    [&slot, a, b, c, d, e, f, g, h, i, j];
+                hands.execute(&sql.totals_add, &values).await?;
+            }
+            Ok(())
+        };
+        let minutes = async {
+            for minute in self.tables.minutes.values() {
+                let (created, completed, failed) =
+                    (signed(minute.created), signed(minute.completed), signed(minute.failed));
+                hands
+                    .execute(
+                        &sql.minutes_add,
+                        &[&slot, &minute.at, &created, &completed, &failed],
+                    )
+                    .await?;
+            }
+            Ok(())
+        };
+        tokio::try_join!(counters, totals, minutes)?;
+        Ok(())
+    }
+}
+
+/// One column.
+fn of<'r, T, V>(rows: &'r [T], read: impl Fn(&'r T) -> V) -> Vec<V> {
+    rows.iter().map(read).collect()
+}
+
+fn uuid(id: JobId) -> Uuid {
+    Uuid::from_u128(id.0)
+}
+
+fn small(number: u8) -> i16 {
+    i16::from(number)
+}

@@ -1,0 +1,172 @@
+//! One transaction: what stands around it, load, run, write, commit.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use halyard_core::{TimeMs, limits};
+
+use super::connect::Time;
+use super::lanes::{Call, Shared, Tally};
+use super::load::{self, Hands, Loaded};
+use super::needs::Needs;
+use super::rows::Columns;
+use super::save::Difference;
+use super::{Ran, Trouble};
+use crate::session::{Numbers, Session};
+use crate::verbs::Change;
+
+/// Every statement of a transaction finds its rows by an index, whatever the planner believes of
+/// tables that it has no statistics of.
+const BEGIN: &str = "BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; \
+                     SET LOCAL enable_mergejoin = off; SET LOCAL lock_timeout = '5s'";
+
+/// How often, and how long apart, the outcome of a commit whose answer was lost is asked for.
+const OUTCOME_TRIES: usize = 10;
+const OUTCOME_PAUSE: Duration = Duration::from_millis(500);
+
+/// Runs calls. On an error nothing was changed, or it says that nobody knows.
+pub(super) async fn run(
+    shared: &Shared,
+    hands: Hands<'_>,
+    group: &mut [Box<dyn Call>],
+    slot: i16,
+    careful: bool,
+) -> Ran<Vec<Change>> {
+    let mut needs = Needs::default();
+    group.iter().for_each(|call| call.need(&mut needs));
+    let written = if needs.tally { shared.tally().clone() } else { Tally::default() };
+    for id in written.jobs.keys() {
+        needs.rows.entry(*id).or_default();
+    }
+    let (now, stamp) = begin(shared, hands).await?;
+    let Loaded { mut tables, before } = load::load(hands, &needs, (now, stamp), careful).await?;
+    let numbers = numbers(shared, hands, needs.numbers).await?;
+    tables.numbers = Numbers::Taken(numbers.clone());
+    tables.gathered = written.totals;
+    for (id, counts) in &written.jobs {
+        if let Some(row) = tables.jobs.get_mut(id) {
+            (row.gathered_replays, row.gathered_rejected) = *counts;
+        }
+    }
+    tables.extend_leases_over_outage(now);
+    let mut session = Session { tables: &mut tables, now, changes: Vec::new() };
+    group.iter_mut().for_each(|call| call.run(&mut session));
+    let changes = session.changes;
+    let wrote = write(shared, hands, &Difference::of(&before, &tables), slot).await;
+    match (&wrote, &mut tables.numbers) {
+        (Ok(()), Numbers::Taken(unused)) => give_back(shared, unused),
+        (Err(Trouble::OutcomeUnknown), _) | (_, Numbers::From(_)) => {}
+        (Err(_), Numbers::Taken(_)) => give_back(shared, &mut numbers.clone()),
+    }
+    wrote?;
+    let mut tally = shared.tally();
+    tally.take_away(&written);
+    tally.gather(&tables);
+    drop(tally);
+    Ok(changes)
+}
+
+async fn write(
+    shared: &Shared,
+    hands: Hands<'_>,
+    difference: &Difference<'_>,
+    slot: i16,
+) -> Ran<()> {
+    let mut id = None;
+    if !difference.is_empty() {
+        difference.write(hands, slot).await?;
+        let rows = hands.query(&hands.sql.transaction_id, &[]).await?;
+        id = rows.first().map(|row| Columns::from(row, 0).next::<Option<String>>()).transpose()?;
+    }
+    match (hands.client.batch_execute("COMMIT").await, id.flatten()) {
+        (Ok(()), _) => Ok(()),
+        // Nothing was written.
+        (Err(error), None) => Err(error.into()),
+        (Err(error), Some(id)) => {
+            tracing::warn!(%error, "the answer to a commit was lost; asking what became of it");
+            outcome(shared, &id).await
+        }
+    }
+}
+
+/// Begins, and reads the time and the stamp.
+async fn begin(shared: &Shared, hands: Hands<'_>) -> Ran<(TimeMs, TimeMs)> {
+    let (begun, clock) =
+        tokio::join!(hands.client.batch_execute(BEGIN), hands.query(&hands.sql.clock, &[]));
+    begun?;
+    let clock = clock?;
+    let row = clock.first().ok_or(Trouble::ChangedMeanwhile)?;
+    let mut next = Columns::from(row, 0);
+    let (mut stamp, at): (TimeMs, TimeMs) = (next.next()?, next.next()?);
+    let synchronous: &str = next.next()?;
+    if matches!(synchronous, "off" | "local") {
+        hands.client.batch_execute("SET LOCAL synchronous_commit = on").await?;
+    }
+    let now = match shared.time {
+        Time::Given => shared.options.clock.now(),
+        Time::Database => {
+            shared.ahead_ms.store(at - shared.options.clock.now(), Ordering::Relaxed);
+            at
+        }
+    };
+    if now - stamp > limits::OUTAGE_MS {
+        let rows = hands.query(&hands.sql.stamp_lock, &[]).await?;
+        let row = rows.first().ok_or(Trouble::ChangedMeanwhile)?;
+        stamp = Columns::from(row, 0).next()?;
+    }
+    Ok((now, stamp))
+}
+
+/// Numbers for new jobs: those that were not used before, then new ones.
+async fn numbers(shared: &Shared, hands: Hands<'_>, count: usize) -> Ran<VecDeque<i64>> {
+    let mut taken: VecDeque<i64> = {
+        let mut rest = shared.numbers();
+        let known = rest.len().min(count);
+        rest.drain(..known).collect()
+    };
+    let missing = i32::try_from(count - taken.len()).unwrap_or(i32::MAX);
+    if missing > 0 {
+        match hands.query(&hands.sql.numbers, &[&missing]).await {
+            Ok(rows) => {
+                for row in &rows {
+                    taken.push_back(Columns::from(row, 0).next()?);
+                }
+            }
+            Err(trouble) => {
+                give_back(shared, &mut taken);
+                return Err(trouble);
+            }
+        }
+    }
+    Ok(taken)
+}
+
+fn give_back(shared: &Shared, unused: &mut VecDeque<i64>) {
+    if !unused.is_empty() {
+        let mut rest = shared.numbers();
+        rest.append(unused);
+        rest.make_contiguous().sort_unstable();
+    }
+}
+
+/// What became of a commit whose answer was lost.
+async fn outcome(shared: &Shared, id: &str) -> Ran<()> {
+    for _ in 0..OUTCOME_TRIES {
+        if let Ok(connection) = shared.pool.get().await {
+            let hands = Hands { client: &connection, sql: &shared.sql };
+            let rows = hands.query(&shared.sql.transaction_status, &[&id]).await;
+            let status = rows.and_then(|rows| {
+                let row = rows.first().ok_or(Trouble::OutcomeUnknown)?;
+                Columns::from(row, 0).next::<Option<String>>()
+            });
+            match status.ok().flatten().as_deref() {
+                Some("committed") => return Ok(()),
+                Some("aborted") => return Err(Trouble::ChangedMeanwhile),
+                Some(_) | None => {}
+            }
+        }
+        tokio::time::sleep(OUTCOME_PAUSE).await;
+    }
+    Err(Trouble::OutcomeUnknown)
+}
