@@ -170,6 +170,15 @@ fn stopped() -> StoreError {
 }
 
 impl Shared {
+    /// Learns the database's time, and stamps a store that was never served.
+    pub(super) async fn begin_to_serve(&self) -> Ran<()> {
+        let connection = self.pool.get().await?;
+        let hands = Hands { client: &connection, sql: &self.sql };
+        let now = transaction::look_at_clock(self, hands).await?.now;
+        hands.execute(&self.sql.stamp_begin, &[&now]).await?;
+        Ok(())
+    }
+
     /// The time, as the database tells it, without asking it.
     pub(super) fn now(&self) -> TimeMs {
         self.options.clock.now() + self.ahead_ms.load(Ordering::Relaxed)

@@ -120,6 +120,7 @@ statements! {
     results: [INT8_ARRAY];
     results_delete: [INT8_ARRAY];
     results_save: [INT8_ARRAY, TEXT_ARRAY];
+    stamp_begin: [INT8];
     stamp_lock: [];
     stamp_set: [INT8];
     totals_add: [INT2, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8];

@@ -90,19 +90,37 @@ async fn write(
     }
 }
 
+/// What stands around a transaction.
+pub(super) struct Around {
+    pub(super) now: TimeMs,
+    stamp: TimeMs,
+    is_durable: bool,
+}
+
 /// Begins, and reads the time and the stamp.
 async fn begin(shared: &Shared, hands: Hands<'_>) -> Ran<(TimeMs, TimeMs)> {
-    let (begun, clock) =
-        tokio::join!(hands.client.batch_execute(BEGIN), hands.query(&hands.sql.clock, &[]));
+    let (begun, around) =
+        tokio::join!(hands.client.batch_execute(BEGIN), look_at_clock(shared, hands));
     begun?;
-    let clock = clock?;
-    let row = clock.first().ok_or(Trouble::ChangedMeanwhile)?;
-    let mut next = Columns::from(row, 0);
-    let (mut stamp, at): (TimeMs, TimeMs) = (next.next()?, next.next()?);
-    let synchronous: &str = next.next()?;
-    if matches!(synchronous, "off" | "local") {
+    let Around { now, mut stamp, is_durable } = around?;
+    if !is_durable {
         hands.client.batch_execute("SET LOCAL synchronous_commit = on").await?;
     }
+    if now - stamp > limits::OUTAGE_MS {
+        let rows = hands.query(&hands.sql.stamp_lock, &[]).await?;
+        let row = rows.first().ok_or(Trouble::ChangedMeanwhile)?;
+        stamp = Columns::from(row, 0).next()?;
+    }
+    Ok((now, stamp))
+}
+
+/// Reads the clock, the stamp, and whether a commit is durable.
+pub(super) async fn look_at_clock(shared: &Shared, hands: Hands<'_>) -> Ran<Around> {
+    let rows = hands.query(&hands.sql.clock, &[]).await?;
+    let row = rows.first().ok_or(Trouble::ChangedMeanwhile)?;
+    let mut next = Columns::from(row, 0);
+    let (stamp, at): (TimeMs, TimeMs) = (next.next()?, next.next()?);
+    let synchronous: &str = next.next()?;
     let now = match shared.time {
         Time::Given => shared.options.clock.now(),
         Time::Database => {
@@ -110,12 +128,7 @@ async fn begin(shared: &Shared, hands: Hands<'_>) -> Ran<(TimeMs, TimeMs)> {
             at
         }
     };
-    if now - stamp > limits::OUTAGE_MS {
-        let rows = hands.query(&hands.sql.stamp_lock, &[]).await?;
-        let row = rows.first().ok_or(Trouble::ChangedMeanwhile)?;
-        stamp = Columns::from(row, 0).next()?;
-    }
-    Ok((now, stamp))
+    Ok(Around { now, stamp, is_durable: !matches!(synchronous, "off" | "local") })
 }
 
 /// Numbers for new jobs: those that were not used before, then new ones.
