@@ -10,7 +10,7 @@
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use halyard_core::{TimeMs, limits};
 
@@ -110,6 +110,13 @@ impl Clock for ManualClock {
     fn raise(&self, floor: TimeMs) {
         self.time.fetch_max(floor, Ordering::SeqCst);
     }
+}
+
+/// Waits on behalf of a store that lives elsewhere: between two tries to reach it, or so that its
+/// servers tell each other of many things at once.
+#[expect(clippy::disallowed_methods, reason = "this is where the rule sends its callers")]
+pub(crate) async fn pause(length: Duration) {
+    tokio::time::sleep(length).await;
 }
 
 #[cfg(test)]

@@ -2,12 +2,14 @@
 //! used.
 
 use std::error::Error as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{
     Hook, HookError, Manager, ManagerConfig, Object, PoolError, RecyclingMethod, Runtime,
     TimeoutType,
 };
+use halyard_core::job::Name;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
@@ -36,7 +38,7 @@ const LIFE_MAX: Duration = Duration::from_secs(30 * 60);
 const TRUSTED_FOR: Duration = Duration::from_secs(2);
 
 /// How a PostgreSQL store is opened.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Options {
     /// What every store is opened with.
     pub store: crate::options::Options,
@@ -50,7 +52,12 @@ pub struct Options {
     pub connections: usize,
     /// Whose clock decides.
     pub time: Time,
+    /// Hears of queues in which another server on the database made jobs claimable.
+    pub on_claimable_elsewhere: OnClaimableElsewhere,
 }
+
+/// Hears of queues in which another server made jobs claimable: a hint.
+pub type OnClaimableElsewhere = Arc<dyn Fn(&[Name]) + Send + Sync>;
 
 /// Whose clock decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +78,7 @@ impl Options {
             schema: SCHEMA_DEFAULT.to_owned(),
             connections: CONNECTIONS_DEFAULT,
             time: Time::Database,
+            on_claimable_elsewhere: Arc::new(|_| {}),
         }
     }
 

@@ -13,13 +13,13 @@ use halyard_core::TimeMs;
 use halyard_core::id::JobId;
 use tokio::sync::{mpsc, oneshot};
 
-use super::connect::{Pool, Time};
+use super::connect::{OnClaimableElsewhere, Options, Pool, Time};
 use super::load::Hands;
 use super::needs::{Needs, Ready};
+use super::notify::Hints;
 use super::statements::Statements;
 use super::transaction;
 use super::{Ran, Trouble};
-use crate::options::Options;
 use crate::session::{Session, Tables};
 use crate::verbs::{Change, Totals};
 use crate::{Answer, StoreError};
@@ -87,7 +87,7 @@ where
 pub(super) struct Shared {
     pub(super) pool: Pool,
     pub(super) sql: Statements,
-    pub(super) options: Options,
+    pub(super) options: crate::options::Options,
     pub(super) time: Time,
     /// Numbers that were taken from the sequence and not used.
     pub(super) numbers: Mutex<VecDeque<i64>>,
@@ -95,6 +95,14 @@ pub(super) struct Shared {
     pub(super) tally: Mutex<Tally>,
     /// How far the database's clock is ahead of ours.
     pub(super) ahead_ms: AtomicI64,
+    /// What other servers are to hear.
+    pub(super) hints: Hints,
+    /// Hears of queues in which another server made jobs claimable.
+    pub(super) on_claimable_elsewhere: OnClaimableElsewhere,
+    /// This server among those on the database.
+    pub(super) node: String,
+    /// Where the servers of one schema talk.
+    pub(super) channel: String,
     waiting: tokio::sync::Mutex<Waiting>,
 }
 
@@ -119,19 +127,18 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    pub(super) fn open(
-        pool: Pool,
-        sql: Statements,
-        options: Options,
-        time: Time,
-        lanes: usize,
-    ) -> Self {
+    pub(super) fn open(pool: Pool, sql: Statements, options: Options, lanes: usize) -> Self {
         let (calls, waiting) = mpsc::channel(WAITING_CALLS_MAX);
+        let opened_at = options.store.clock.now();
         let shared = Arc::new(Shared {
             pool,
             sql,
-            options,
-            time,
+            node: format!("{}-{opened_at}", std::process::id()),
+            channel: options.schema,
+            hints: Hints::default(),
+            on_claimable_elsewhere: options.on_claimable_elsewhere,
+            options: options.store,
+            time: options.time,
             numbers: Mutex::default(),
             tally: Mutex::default(),
             ahead_ms: AtomicI64::new(0),
@@ -267,6 +274,7 @@ impl Shared {
 
     fn publish(&self, changes: &[Change]) {
         if !changes.is_empty() {
+            self.hints.hear(changes);
             (self.options.on_claimable)(changes);
             (self.options.on_change)(changes);
         }

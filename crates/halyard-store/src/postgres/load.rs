@@ -163,10 +163,8 @@ impl Loading<'_> {
             let mut next = Columns::from(&row, 0);
             let place = (next.next()?, next.next()?);
             let (body, expires_at) = (next.fingerprint()?, next.next()?);
-            let items = Item::read_all(next.next()?).map_err(|_| Trouble::Senseless {
-                at: 4,
-                name: "results".to_owned(),
-            })?;
+            let items = Item::read_all(next.next()?)
+                .map_err(|_| Trouble::Senseless { at: 4, name: "results".to_owned() })?;
             let members: Vec<Member> = items.into_iter().map(Member::of_item).collect();
             for id in members.iter().filter_map(Member::accepted) {
                 self.whole.insert(id);
@@ -191,11 +189,7 @@ impl Loading<'_> {
     }
 
     /// Keys, and the jobs that hold them among the whole ones.
-    async fn keys(
-        &mut self,
-        keys: &BTreeSet<(Name, Name)>,
-        graves: &BTreeSet<JobId>,
-    ) -> Ran<()> {
+    async fn keys(&mut self, keys: &BTreeSet<(Name, Name)>, graves: &BTreeSet<JobId>) -> Ran<()> {
         let Hands { sql, .. } = self.hands;
         if !keys.is_empty() {
             let (tasks, names): (Vec<&str>, Vec<&str>) =

@@ -10,26 +10,34 @@
 //! | `transaction` | one group: begin, load, run, write, commit |
 //! | `needs`, `load`, `save` | what calls need, loading and locking it, writing the difference |
 //! | `store`, `prune` | the verbs |
+//! | `notify` | hints from server to server |
 
 mod connect;
 mod lanes;
 mod load;
+mod migrations;
 mod needs;
+mod notify;
 mod prune;
-mod save;
-mod store;
-mod transaction;
+mod reads;
 mod rows;
+mod save;
 mod statements;
+mod store;
 mod tls;
+mod transaction;
 mod url;
 
 use std::error::Error;
+use std::sync::Arc;
 
-pub use self::connect::{
-    CONNECTIONS_DEFAULT, OpenError, Options, SCHEMA_CHARS_MAX, SCHEMA_DEFAULT, Time, VERSION_MIN,
-};
+use tokio::task::JoinSet;
+
 use self::connect::Pool;
+pub use self::connect::{
+    CONNECTIONS_DEFAULT, OnClaimableElsewhere, OpenError, Options, SCHEMA_CHARS_MAX,
+    SCHEMA_DEFAULT, Time, VERSION_MIN,
+};
 use self::lanes::Lanes;
 use self::reads::Reads;
 use self::statements::Statements;
@@ -43,6 +51,8 @@ const LANES_MAX: usize = 4;
 pub struct Postgres {
     lanes: Lanes,
     reads: Reads,
+    /// Ended with the store.
+    _talks: JoinSet<()>,
 }
 
 impl Postgres {
@@ -56,10 +66,17 @@ impl Postgres {
         migrations::migrate(&pool, &schema).await?;
         let lanes = (options.connections / 2).clamp(1, LANES_MAX);
         let sql = Statements::of(&schema);
-        let lanes = Lanes::open(pool, sql, options.store, options.time, lanes);
-        lanes.shared.begin_to_serve().await.map_err(|trouble| lanes.shared.pool.failed(&trouble))?;
+        let lanes = Lanes::open(pool, sql, options, lanes);
+        lanes
+            .shared
+            .begin_to_serve()
+            .await
+            .map_err(|trouble| lanes.shared.pool.failed(&trouble))?;
         let reads = Reads::of(&lanes.shared);
-        Ok(Self { lanes, reads })
+        let mut talks = JoinSet::new();
+        talks.spawn(notify::speak(Arc::clone(&lanes.shared)));
+        talks.spawn(notify::listen(Arc::clone(&lanes.shared)));
+        Ok(Self { lanes, reads, _talks: talks })
     }
 }
 

@@ -220,9 +220,24 @@ impl<'t> Difference<'t> {
         let rerun_of = of(made, |row| row.details.rerun_of.map(uuid));
         let payload = of(made, |row| row.payload.as_str());
         let jobs: [Parameter<'_>; 18] = [
-            &seq, &id, &task, &queue, &state, &priority, &created_at, &run_at, &max_attempts,
-            &max_crashes, &timeout_ms, &initial_ms, &factor, &max_ms, &jitter, &queued_at,
-            &holds_key, &key_ttl_ms,
+            &seq,
+            &id,
+            &task,
+            &queue,
+            &state,
+            &priority,
+            &created_at,
+            &run_at,
+            &max_attempts,
+            &max_crashes,
+            &timeout_ms,
+            &initial_ms,
+            &factor,
+            &max_ms,
+            &jitter,
+            &queued_at,
+            &holds_key,
+            &key_ttl_ms,
         ];
         let bodies: [Parameter<'_>; 7] =
             [&seq, &id, &tags, &traceparent, &key, &rerun_of, &payload];
@@ -455,8 +470,7 @@ impl<'t> Difference<'t> {
         let by = of(&moved, |(_, by)| **by);
         let counters = async {
             if !moved.is_empty() {
-                let values: [Parameter<'_>; 5] =
-                    [&slot, &queues, &tasks, &states, &by];
+                let values: [Parameter<'_>; 5] = [&slot, &queues, &tasks, &states, &by];
                 hands.execute(&sql.counters_add, &values).await?;
             }
             Ok::<(), Trouble>(())
@@ -465,13 +479,20 @@ impl<'t> Difference<'t> {
             let t = &self.tables.totals;
             if *t != Totals::default() {
                 let n = [
-                    t.created, t.replayed, t.keys_refused, t.completed, t.failed, t.cancelled,
-                    t.retried, t.leases_lost, t.timed_out, t.reports_rejected,
+                    t.created,
+                    t.replayed,
+                    t.keys_refused,
+                    t.completed,
+                    t.failed,
+                    t.cancelled,
+                    t.retried,
+                    t.leases_lost,
+                    t.timed_out,
+                    t.reports_rejected,
                 ]
                 .map(signed);
                 let [a, b, c, d, e, f, g, h, i, j] = &n;
-                let values: [Parameter<'_>; 11] =
-                    [&slot, a, b, c, d, e, f, g, h, i, j];
+                let values: [Parameter<'_>; 11] = [&slot, a, b, c, d, e, f, g, h, i, j];
                 hands.execute(&sql.totals_add, &values).await?;
             }
             Ok(())
@@ -481,10 +502,7 @@ impl<'t> Difference<'t> {
                 let (created, completed, failed) =
                     (signed(minute.created), signed(minute.completed), signed(minute.failed));
                 hands
-                    .execute(
-                        &sql.minutes_add,
-                        &[&slot, &minute.at, &created, &completed, &failed],
-                    )
+                    .execute(&sql.minutes_add, &[&slot, &minute.at, &created, &completed, &failed])
                     .await?;
             }
             Ok(())

@@ -108,6 +108,7 @@ statements! {
     live: [INT8];
     minutes_add: [INT2, INT8, INT8, INT8, INT8];
     minutes_prune: [INT8];
+    notify: [TEXT, TEXT];
     numbers: [INT4];
     queues: [];
     queues_set: [TEXT_ARRAY, BOOL_ARRAY];

@@ -13,6 +13,7 @@ use super::needs::Needs;
 use super::rows::Columns;
 use super::save::Difference;
 use super::{Ran, Trouble};
+use crate::clock::pause;
 use crate::session::{Numbers, Session};
 use crate::verbs::Change;
 
@@ -179,7 +180,7 @@ async fn outcome(shared: &Shared, id: &str) -> Ran<()> {
                 Some(_) | None => {}
             }
         }
-        tokio::time::sleep(OUTCOME_PAUSE).await;
+        pause(OUTCOME_PAUSE).await;
     }
     Err(Trouble::OutcomeUnknown)
 }

@@ -1,0 +1,33 @@
+//! The contract, on PostgreSQL. It needs a server: `scripts/services run cargo test …`.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use halyard_store::contract::{Maker, Opened};
+use halyard_store::options::Options;
+use halyard_store::postgres::{self, Postgres, Time};
+
+/// Each store has a schema of its own.
+struct InSchema;
+
+#[async_trait]
+impl Maker for InSchema {
+    async fn open(&self, store: Options) -> Opened {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let url = std::env::var("HALYARD_TEST_POSTGRES_URL")
+            .expect("HALYARD_TEST_POSTGRES_URL names no server; run this by: scripts/services run");
+        let options = postgres::Options {
+            store,
+            schema: format!("contract_{}_{number}", std::process::id()),
+            time: Time::Given,
+            ..postgres::Options::of(url)
+        };
+        Opened { store: Arc::new(Postgres::open(options).await.unwrap()), keep: Box::new(()) }
+    }
+}
+
+halyard_store::contract!(InSchema);
