@@ -74,16 +74,21 @@ async fn write(
     difference: &Difference<'_>,
     slot: i16,
 ) -> Ran<()> {
+    let writes = !difference.is_empty();
     let mut id = None;
-    if !difference.is_empty() {
-        difference.write(hands, slot).await?;
-        let rows = hands.query(&hands.sql.transaction_id, &[]).await?;
-        id = rows.first().map(|row| Columns::from(row, 0).next::<Option<String>>()).transpose()?;
+    if writes {
+        let (written, rows) = tokio::join!(
+            difference.write(hands, slot),
+            hands.query(&hands.sql.transaction_id, &[])
+        );
+        written?;
+        let row = rows?.pop();
+        id = row.map(|row| Columns::from(&row, 0).next::<Option<String>>()).transpose()?;
     }
     match (hands.client.batch_execute("COMMIT").await, id.flatten()) {
         (Ok(()), _) => Ok(()),
-        // Nothing was written.
-        (Err(error), None) => Err(error.into()),
+        (Err(error), _) if !writes => Err(error.into()),
+        (Err(_), None) => Err(Trouble::OutcomeUnknown),
         (Err(error), Some(id)) => {
             tracing::warn!(%error, "the answer to a commit was lost; asking what became of it");
             outcome(shared, &id).await
