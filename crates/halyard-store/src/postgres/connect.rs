@@ -233,6 +233,16 @@ impl Pool {
         })
     }
 
+    /// Ends what a connection does, and the connection.
+    pub(super) fn stop(&self, connection: Object) {
+        let (cancel, tls) = (connection.cancel_token(), self.tls.clone());
+        drop(Object::take(connection));
+        tokio::spawn(async move {
+            // What does not come through is ended by its end, later.
+            let _ = tokio::time::timeout(RECYCLE_MAX, cancel.cancel_query(tls)).await;
+        });
+    }
+
     /// A connection beside the pool, for who listens.
     pub(super) async fn lone(&self) -> Ran<Lone> {
         Ok(self.config.connect(self.tls.clone()).await?)

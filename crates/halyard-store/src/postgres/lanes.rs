@@ -334,6 +334,7 @@ impl Trouble {
             Self::ChangedMeanwhile => true,
             Self::Senseless { .. }
             | Self::Unconnected(_)
+            | Self::TooSlow(_)
             | Self::Overloaded
             | Self::OutcomeUnknown => false,
         }
@@ -347,7 +348,9 @@ impl Trouble {
                 ["22", "23", "40", "42", "54"].iter().any(|class| code.code().starts_with(class))
             }),
             Self::Senseless { .. } | Self::ChangedMeanwhile => true,
-            Self::Unconnected(_) | Self::Overloaded | Self::OutcomeUnknown => false,
+            Self::Unconnected(_) | Self::TooSlow(_) | Self::Overloaded | Self::OutcomeUnknown => {
+                false
+            }
         }
     }
 }

@@ -10,6 +10,7 @@
 //! | `transaction` | one group: begin, load, run, write, commit |
 //! | `needs`, `load`, `save` | what calls need, loading and locking it, writing the difference |
 //! | `store`, `prune` | the verbs |
+//! | `reads` | the verbs that only read |
 //! | `notify` | hints from server to server |
 
 mod connect;
@@ -24,6 +25,8 @@ mod rows;
 mod save;
 mod statements;
 mod store;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod transaction;
 mod url;
@@ -103,6 +106,9 @@ pub(super) enum Trouble {
     /// No connection could be made.
     #[error("no connection to the database: {0}")]
     Unconnected(String),
+    /// A read took longer than it may.
+    #[error("the database did not answer within {} s", .0.as_secs())]
+    TooSlow(std::time::Duration),
     /// No connection came free in time.
     #[error("every connection to the database is busy")]
     Overloaded,

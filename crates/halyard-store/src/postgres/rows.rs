@@ -37,6 +37,11 @@ impl<'r> Columns<'r> {
         Ok(value)
     }
 
+    /// Says whether the next column, a `smallint`, holds something, and stays before it.
+    pub(super) fn is_something(&self) -> Ran<bool> {
+        Ok(self.row.try_get::<_, Option<i16>>(self.at)?.is_some())
+    }
+
     /// A column that says more than its type: an enum's number, a count, bytes of one length.
     fn read<T: FromSql<'r>, V>(&mut self, read: impl FnOnce(T) -> Option<V>) -> Ran<V> {
         let at = self.at;

@@ -36,6 +36,7 @@ macro_rules! statements {
         #[derive(Debug)]
         pub(super) struct Statements {
             $(pub(super) $name: Statement,)*
+            pub(super) lists: Lists,
         }
 
         impl Statements {
@@ -47,11 +48,55 @@ macro_rules! statements {
                         &[$(Type::$kind),*],
                         schema,
                     ),)*
+                    lists: Lists::of(schema),
                 }
             }
         }
     };
 }
+
+/// One page of jobs, oldest first and newest first, by where its places are looked for.
+#[derive(Debug)]
+pub(super) struct Lists {
+    pub(super) all: [Statement; 2],
+    pub(super) key: [Statement; 2],
+    pub(super) unhappy: [Statement; 2],
+    pub(super) waiting: [Statement; 2],
+}
+
+impl Lists {
+    fn of(schema: &str) -> Self {
+        let page = |places: &str| {
+            ["ASC", "DESC"].map(|order| {
+                let page = include_str!("sql/list_page.sql");
+                let text = page.replace(":places", places).replace(":order", order);
+                Statement::new(&text, LIST, schema)
+            })
+        };
+        Self {
+            all: page(include_str!("sql/list_all.sql")),
+            key: page(include_str!("sql/list_key.sql")),
+            unhappy: page(include_str!("sql/list_unhappy.sql")),
+            waiting: page(include_str!("sql/list_waiting.sql")),
+        }
+    }
+}
+
+/// Places above and below; states, queue, task and tag; how many; times from and before; a key; how
+/// many to examine.
+const LIST: &[Type] = &[
+    Type::INT8,
+    Type::INT8,
+    Type::INT2_ARRAY,
+    Type::TEXT,
+    Type::TEXT,
+    Type::TEXT,
+    Type::INT8,
+    Type::INT8,
+    Type::INT8,
+    Type::TEXT,
+    Type::INT8,
+];
 
 statements! {
     attempts_delete: [INT8_ARRAY];
@@ -60,6 +105,7 @@ statements! {
         TEXT_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8_ARRAY, INT2_ARRAY, INT2_ARRAY,
         BYTEA_ARRAY, INT2_ARRAY, TEXT_ARRAY, TEXT_ARRAY, TEXT_ARRAY, TEXT_ARRAY
     ];
+    attempts_newest: [INT8, INT8];
     attempts_numbered: [INT8_ARRAY, INT4_ARRAY];
     attempts_of_tokens: [INT8_ARRAY, UUID_ARRAY];
     bodies: [INT8_ARRAY];
@@ -76,12 +122,15 @@ statements! {
     checkpoints_named: [INT8_ARRAY, TEXT_ARRAY];
     claimed: [INT8, UUID_ARRAY];
     clock: [];
+    counters: [];
     counters_add: [INT2, TEXT_ARRAY, TEXT_ARRAY, INT2_ARRAY, INT8_ARRAY];
+    created_place: [INT8];
     due: [INT8, INT8];
     ended: [INT2, INT8, INT8];
     ended_count: [];
     ended_first: [INT2, INT8];
     graves: [UUID_ARRAY];
+    holder: [TEXT, TEXT];
     jobs: [UUID_ARRAY];
     jobs_delete: [INT8_ARRAY];
     jobs_insert: [
@@ -106,13 +155,16 @@ statements! {
     ];
     lapsed: [INT8, INT8];
     live: [INT8];
+    minutes: [INT8];
     minutes_add: [INT2, INT8, INT8, INT8, INT8];
     minutes_prune: [INT8];
     notify: [TEXT, TEXT];
     numbers: [INT4];
+    queue_status: [TEXT];
     queues: [];
     queues_set: [TEXT_ARRAY, BOOL_ARRAY];
     ready: [TEXT_ARRAY, TEXT_ARRAY, INT8, INT8];
+    ready_queues: [];
     ready_tasks: [TEXT_ARRAY];
     requests: [TEXT_ARRAY, TEXT_ARRAY];
     requests_delete: [TEXT_ARRAY, TEXT_ARRAY];
@@ -121,10 +173,13 @@ statements! {
     results: [INT8_ARRAY];
     results_delete: [INT8_ARRAY];
     results_save: [INT8_ARRAY, TEXT_ARRAY];
+    running_by_worker: [];
     stamp_begin: [INT8];
     stamp_lock: [];
     stamp_set: [INT8];
+    totals: [];
     totals_add: [INT2, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8];
     transaction_id: [];
     transaction_status: [TEXT];
+    view: [UUID];
 }
