@@ -77,7 +77,8 @@ impl Opened {
 /// # Panics
 /// When the store breaks the contract.
 pub fn run<F: Future<Output = ()>>(maker: impl Maker, case: impl FnOnce(Arc<Trial>) -> F) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(2).build().unwrap();
     runtime.block_on(async {
         let trial = Arc::new(Trial::open(&maker).await);
         case(Arc::clone(&trial)).await;

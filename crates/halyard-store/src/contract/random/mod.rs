@@ -120,7 +120,7 @@ fn run_sequences(
     around: Around,
     sequences: &[Sequence],
 ) -> Result<Reached, Difference> {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let run = AssertUnwindSafe(|| runtime.block_on(compare(maker, around, sequences)));
     catch_unwind(run).unwrap_or_else(|panic| {
         around(false);

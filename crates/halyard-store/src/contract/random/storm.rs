@@ -25,7 +25,8 @@ const CALLERS: u64 = 8;
 /// # Panics
 /// With the number of the storm, when the store breaks an invariant.
 pub fn run(maker: impl Maker) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(4).build().unwrap();
     for storm in 0..STORMS {
         runtime.block_on(one(&maker, storm));
     }

@@ -78,7 +78,7 @@ pub(super) struct Trouble {
 /// # Panics
 /// With the seed, when the store differs from the model.
 pub fn run(place: impl Fn() -> Rc<dyn Place>, seeds: impl IntoIterator<Item = u64>) -> Failures {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut failures = Failures::new();
     for seed in seeds {
         match runtime.block_on(one(place(), seed)) {
