@@ -18,6 +18,9 @@ pub(super) type Parameter<'p> = &'p (dyn ToSql + Sync);
 
 impl Statement {
     fn new(text: &str, types: &'static [Type], schema: &str) -> Self {
+        // Comments are for readers of the file: every call would send them.
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with("--"));
+        let text = lines.collect::<Vec<_>>().join("\n");
         Self { text: text.replace("halyard.", &format!("{schema}.")), types }
     }
 

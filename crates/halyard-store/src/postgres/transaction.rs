@@ -18,9 +18,11 @@ use crate::session::{Numbers, Session};
 use crate::verbs::Change;
 
 /// Every statement of a transaction finds its rows by an index, whatever the planner believes of
-/// tables that it has no statistics of.
+/// tables that it has no statistics of. Where there is no index it believes that the statement is
+/// costly, and would compile it first.
 const BEGIN: &str = "BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; \
-                     SET LOCAL enable_mergejoin = off; SET LOCAL lock_timeout = '5s'";
+                     SET LOCAL enable_mergejoin = off; SET LOCAL jit = off; \
+                     SET LOCAL lock_timeout = '5s'";
 
 /// How often, and how long apart, the outcome of a commit whose answer was lost is asked for.
 const OUTCOME_TRIES: usize = 10;
