@@ -45,9 +45,12 @@ fn starts_that_are_refused() {
         &[&["refusing to listen on 0.0.0.0:7373", "without an API key"], &mend[..]].concat(),
     );
     check(&[("HALYARD_LISTEN", "[::]:1")], &[], &["refusing to listen on [::]:1"]);
-    let url = [("HALYARD_DATABASE_URL", "postgres://user:secret@db/jobs")];
-    check(&url, &[], &["PostgreSQL", "this version cannot"]);
-    check(&[("HALYARD_DATABASE_URL", "mysql://db")], &[], &["postgres://"]);
+    check(&[("HALYARD_DATABASE_URL", "mysql://db")], &[], &["begin with postgres://"]);
+    check(&[("HALYARD_DATABASE_URL", "")], &[], &["begin with postgres://"]);
+    let closed = [("HALYARD_DATABASE_URL", "postgres://user:secret@127.0.0.1:1/jobs")];
+    check(&closed, &[], &["cannot reach database \"jobs\" on 127.0.0.1:1", "refused"]);
+    check(&closed, &["--database-schema", "a-b"], &["\"a-b\" cannot name the schema"]);
+    check(&closed, &["--database-connections", "1"], &["--database-connections", "2..=1000"]);
     check(&[("HALYARD_API_KEY", "")], &[], &["API key must be visible ASCII"]);
     check(&[("HALYARD_API_KEY", "two words")], &[], &["API key must be visible ASCII"]);
     check(&[("HALYARD_API_KEY_FILE", "/none/key")], &[], &["/none/key"]);
@@ -63,9 +66,12 @@ fn starts_that_are_refused() {
 #[test]
 fn a_secret_is_not_repeated() {
     let directory = TempDir::new().unwrap();
-    let secret = [("HALYARD_DATABASE_URL", "postgres://user:hunter2@db/jobs")];
-    let refused = serve(&directory, &secret, &[]).output().unwrap();
-    assert!(!String::from_utf8_lossy(&refused.stderr).contains("hunter2"));
+    for url in ["postgres://user:hunter2@127.0.0.1:1/jobs", "postgres://user:hunter2#@h/jobs"] {
+        let secret = [("HALYARD_DATABASE_URL", url)];
+        let refused = serve(&directory, &secret, &["--log", "trace"]).output().unwrap();
+        assert!(!refused.status.success());
+        assert!(!String::from_utf8_lossy(&refused.stderr).contains("hunter2"));
+    }
     let help = serve(&directory, &[("HALYARD_API_KEY", "hunter2")], &["--help"]).output().unwrap();
     let help = String::from_utf8_lossy(&help.stdout);
     assert!(help.contains("HALYARD_API_KEY") && !help.contains("hunter2"), "{help}");
@@ -91,4 +97,54 @@ fn a_flag_wins_over_its_variable_and_the_first_line_names_the_address() {
     for line in log.lines() {
         assert!(line.starts_with('{') && line.ends_with('}'), "no JSON: {line}");
     }
+}
+
+/// Runs one command of the binary against a server and gives what it printed.
+fn said(url: &str, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_halyard"));
+    let output = command.args(arguments).args(["--json", "--url", url]).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A server of a test's own, which ends with it.
+struct Server(std::process::Child, String);
+
+impl Server {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        let url = first.trim().strip_prefix("listening on ").expect("it did not start");
+        Self(child, url.to_owned())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn two_servers_share_a_schema_in_postgresql() {
+    let database = std::env::var("HALYARD_TEST_POSTGRES_URL").unwrap_or_else(|_| {
+        panic!("HALYARD_TEST_POSTGRES_URL names no server; run this by: scripts/services run …")
+    });
+    let directory = TempDir::new().unwrap();
+    let schema = format!("serve_{}", std::process::id());
+    let environment = [
+        ("HALYARD_DATABASE_URL", database.as_str()),
+        ("HALYARD_DATABASE_SCHEMA", schema.as_str()),
+        ("HALYARD_LOG", "warn"),
+    ];
+    let start = || Server::start(serve(&directory, &environment, &["--listen", "127.0.0.1:0"]));
+    let (one, other) = (start(), start());
+    let made = said(&one.1, &["jobs", "create", "--task", "mail.send", "--payload", r#"{"to":7}"#]);
+    let id = made.split('"').find(|word| word.starts_with("job_")).unwrap();
+    let there = said(&other.1, &["jobs", "get", id]);
+    assert!(there.contains("mail.send") && there.contains("queued"), "{there}");
+    assert!(said(&other.1, &["jobs", "list", "--task", "mail.send"]).contains(id));
+    assert!(!directory.path().join("data").exists(), "a database needs no directory");
 }

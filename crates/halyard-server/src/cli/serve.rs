@@ -10,9 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use clap::builder::BoolishValueParser;
+use clap::builder::{BoolishValueParser, RangedU64ValueParser};
 use halyard_core::limits;
 use halyard_core::retention::Retention;
+use halyard_store::Store;
+use halyard_store::postgres::{self, Postgres};
 use halyard_store::sqlite::{self, Sqlite};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -31,12 +33,23 @@ pub struct Args {
     /// Address and port to listen on; port 0 takes a free one.
     #[arg(long, env = "HALYARD_LISTEN", default_value = "127.0.0.1:7373", value_name = "ADDRESS")]
     listen: SocketAddr,
-    /// Directory of the SQLite store; made when it is not there.
+    /// Directory of the SQLite store; made when it is not there. Unused with a database URL.
     #[arg(long, env = "HALYARD_DATA_DIR", default_value = "./halyard-data", value_name = "PATH")]
     data_dir: PathBuf,
-    /// A database to keep jobs in instead of SQLite.
+    /// A PostgreSQL database to keep jobs in instead of SQLite: postgres://user:password@host/name,
+    /// with libpq's options behind a question mark. Better set by its variable: flags can be seen
+    /// by others.
     #[arg(long, env = "HALYARD_DATABASE_URL", value_name = "URL", hide_env_values = true)]
     database_url: Option<String>,
+    /// The schema of the database that holds the jobs; made when it is not there.
+    #[arg(long, env = "HALYARD_DATABASE_SCHEMA", default_value = postgres::SCHEMA_DEFAULT,
+        value_name = "NAME")]
+    database_schema: String,
+    /// Connections to the database at most.
+    #[arg(long, env = "HALYARD_DATABASE_CONNECTIONS", value_name = "COUNT",
+        default_value_t = postgres::CONNECTIONS_DEFAULT,
+        value_parser = RangedU64ValueParser::<usize>::new().range(2..=1_000))]
+    database_connections: usize,
     /// The key that every call must carry. Better set by its variable: flags can be seen by others.
     #[arg(
         long,
@@ -113,17 +126,8 @@ async fn serve_until_told(args: Args, settings: Settings) -> anyhow::Result<Exit
         end_with_stdin();
     }
     let hints = Hints::default();
-    let options = sqlite::Options {
-        store: halyard_store::options::Options {
-            on_change: hints.listener(),
-            on_claimable: hints.waker(),
-            ..halyard_store::options::Options::default()
-        },
-        ..sqlite::Options::default()
-    };
-    let store = Sqlite::open(&args.data_dir, options)
-        .with_context(|| format!("cannot open the store in {}", args.data_dir.display()))?;
-    let running = serve::start(settings, Arc::new(store), hints)
+    let store = open(&args, &hints).await?;
+    let running = serve::start(settings, store, hints)
         .await
         .map_err(|error| with_listen_hint(error, args.listen))?;
     {
@@ -146,6 +150,30 @@ async fn serve_until_told(args: Args, settings: Settings) -> anyhow::Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
+/// The store that the settings name.
+async fn open(args: &Args, hints: &Hints) -> anyhow::Result<Arc<dyn Store>> {
+    let store = halyard_store::options::Options {
+        on_change: hints.listener(),
+        on_claimable: hints.waker(),
+        ..halyard_store::options::Options::default()
+    };
+    let Some(url) = &args.database_url else {
+        let options = sqlite::Options { store, ..sqlite::Options::default() };
+        let store = Sqlite::open(&args.data_dir, options)
+            .with_context(|| format!("cannot open the store in {}", args.data_dir.display()))?;
+        return Ok(Arc::new(store));
+    };
+    let options = postgres::Options {
+        store,
+        schema: args.database_schema.clone(),
+        connections: args.database_connections,
+        on_claimable_elsewhere: hints.poker(),
+        ..postgres::Options::of(url)
+    };
+    let store = Postgres::open(options).await.context("cannot open the store in PostgreSQL")?;
+    Ok(Arc::new(store))
+}
+
 /// What was answered is on disk, and nobody is left to be waited for.
 fn end_with_stdin() {
     std::thread::spawn(|| {
@@ -155,16 +183,6 @@ fn end_with_stdin() {
 }
 
 fn settings(args: &Args) -> anyhow::Result<Settings> {
-    if let Some(url) = &args.database_url {
-        let scheme = url.split("://").next().unwrap_or_default();
-        ensure!(
-            !matches!(scheme, "postgres" | "postgresql"),
-            "HALYARD_DATABASE_URL names a PostgreSQL database, which this version cannot use yet; \
-             leave it out to keep jobs in SQLite in {}",
-            args.data_dir.display()
-        );
-        bail!("HALYARD_DATABASE_URL must begin with postgres://; leave it out to use SQLite");
-    }
     let key = api_key(args)?;
     if key.is_none() && !is_loopback(args.listen.ip()) {
         bail!(open_to_all(args.listen));

@@ -33,6 +33,7 @@ pub mod workers;
 use std::sync::Arc;
 
 use halyard_core::retention::Retention;
+use halyard_store::postgres::OnClaimableElsewhere;
 use halyard_store::{OnChange, OnClaimable, Store};
 use tokio::sync::watch;
 
@@ -74,6 +75,13 @@ impl Hints {
     pub fn waker(&self) -> OnClaimable {
         let claims = Arc::clone(&self.claims);
         Arc::new(move |changes| claims.hear(changes))
+    }
+
+    /// What a store that other servers share is opened with, too.
+    #[must_use]
+    pub fn poker(&self) -> OnClaimableElsewhere {
+        let claims = Arc::clone(&self.claims);
+        Arc::new(move |queues| claims.poke(queues))
     }
 }
 

@@ -248,11 +248,6 @@ impl Pool {
         Ok(self.config.connect(self.tls.clone()).await?)
     }
 
-    /// The place as logs and errors name it.
-    pub(super) fn place(&self) -> &str {
-        &self.place
-    }
-
     /// What went wrong while a store was opened.
     pub(super) fn failed(&self, trouble: &Trouble) -> OpenError {
         let (place, cause) = (self.place.clone(), trouble.to_string());
