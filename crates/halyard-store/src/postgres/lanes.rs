@@ -296,19 +296,15 @@ impl Tally {
         }
     }
 
-    /// What a stamp has written is no longer in memory.
-    pub(super) fn take_away(&mut self, written: &Self) {
-        self.totals.replayed -= written.totals.replayed;
-        self.totals.keys_refused -= written.totals.keys_refused;
-        self.totals.reports_rejected -= written.totals.reports_rejected;
-        for (id, (replays, rejected)) in &written.jobs {
-            if let Some(counts) = self.jobs.get_mut(id) {
-                counts.0 -= replays;
-                counts.1 -= rejected;
-                if *counts == (0, 0) {
-                    self.jobs.remove(id);
-                }
-            }
+    /// What a stamp had taken, and did not write.
+    pub(super) fn put_back(&mut self, taken: Self) {
+        self.totals.replayed += taken.totals.replayed;
+        self.totals.keys_refused += taken.totals.keys_refused;
+        self.totals.reports_rejected += taken.totals.reports_rejected;
+        for (id, (replays, rejected)) in taken.jobs {
+            let counts = self.jobs.entry(id).or_default();
+            counts.0 += replays;
+            counts.1 += rejected;
         }
     }
 }
@@ -328,6 +324,7 @@ impl Trouble {
             SqlState::T_R_DEADLOCK_DETECTED,
             SqlState::UNIQUE_VIOLATION,
             SqlState::LOCK_NOT_AVAILABLE,
+            SqlState::IN_FAILED_SQL_TRANSACTION,
         ];
         match self {
             Self::Database(error) => error.code().is_some_and(|code| again.contains(code)),
@@ -338,6 +335,13 @@ impl Trouble {
             | Self::Overloaded
             | Self::OutcomeUnknown => false,
         }
+    }
+
+    /// Says whether another statement of its transaction failed first.
+    pub(super) fn follows(&self) -> bool {
+        use tokio_postgres::error::SqlState;
+        matches!(self, Self::Database(error)
+            if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION))
     }
 
     /// Says whether a group may have failed for the sake of one of its calls.

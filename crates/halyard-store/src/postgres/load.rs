@@ -53,6 +53,13 @@ pub(super) struct Known {
     pub(super) has_result: bool,
 }
 
+impl Known {
+    /// Says whether the job is still there. An id may stand for another one by now.
+    pub(super) fn is_in(&self, tables: &Tables) -> bool {
+        tables.jobs.get(&self.job.id).is_some_and(|row| row.job.seq == self.job.seq)
+    }
+}
+
 impl Hands<'_> {
     pub(super) async fn query(
         &self,
@@ -144,6 +151,14 @@ impl Loading<'_> {
             let lapsed = self.hands.query(&sql.lapsed, &[&self.now, &limit]).await?;
             self.take(&lapsed)?;
         }
+        // Who meets a job under the id of a new one, or as a lease of a repeated claim, looks at all
+        // of it.
+        let is_met = |job: &Job| {
+            let mark = job.running().and_then(|start| start.claim);
+            needs.made_ids.contains(&job.id) || mark.is_some_and(|it| needs.marks.contains(&it))
+        };
+        let jobs = self.tables.jobs.values().map(|row| &row.job);
+        self.whole.extend(jobs.filter(|job| is_met(job)).map(|job| job.id));
         self.bodies().await?;
         if let Some(ready) = &needs.ready {
             self.ready(ready).await?;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::future::{BoxFuture, FutureExt, try_join_all};
+use futures_util::future::{BoxFuture, FutureExt, join_all};
 use halyard_core::TimeMs;
 use halyard_core::checkpoint::Checkpoint;
 use halyard_core::fingerprint::Fingerprint;
@@ -61,10 +61,11 @@ impl<'t> Difference<'t> {
             tables,
         };
         for row in tables.jobs.values() {
-            difference.job(before.jobs.get(&row.job.id), row);
+            let known = before.jobs.get(&row.job.id).filter(|known| known.is_in(tables));
+            difference.job(known, row);
         }
-        for (id, known) in &before.jobs {
-            if !tables.jobs.contains_key(id) {
+        for known in before.jobs.values() {
+            if !known.is_in(tables) {
                 difference.removed.push(known.job.seq);
                 difference.count(&known.job, -1);
             }
@@ -175,8 +176,7 @@ impl<'t> Difference<'t> {
             writes.push(self.remember(hands).boxed());
         }
         writes.push(self.add_up(hands, slot).boxed());
-        try_join_all(writes).await?;
-        Ok(())
+        root_cause(join_all(writes).await)
     }
 
     async fn remove(&self, hands: Hands<'_>) -> Ran<()> {
@@ -510,6 +510,17 @@ impl<'t> Difference<'t> {
         tokio::try_join!(counters, totals, minutes)?;
         Ok(())
     }
+}
+
+/// The error that made a transaction fail, among those of the statements behind it, which only say
+/// that it has.
+fn root_cause(ran: Vec<Ran<()>>) -> Ran<()> {
+    let mut failures = ran.into_iter().filter_map(Result::err);
+    let Some(first) = failures.next() else { return Ok(()) };
+    if !first.follows() {
+        return Err(first);
+    }
+    Err(failures.find(|trouble| !trouble.follows()).unwrap_or(first))
 }
 
 /// One column.

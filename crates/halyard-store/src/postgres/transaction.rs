@@ -38,16 +38,33 @@ pub(super) async fn run(
 ) -> Ran<Vec<Change>> {
     let mut needs = Needs::default();
     group.iter().for_each(|call| call.need(&mut needs));
-    let written = if needs.tally { shared.tally().clone() } else { Tally::default() };
-    for id in written.jobs.keys() {
+    let taken = if needs.tally { std::mem::take(&mut *shared.tally()) } else { Tally::default() };
+    for id in taken.jobs.keys() {
         needs.rows.entry(*id).or_default();
     }
-    let (now, stamp) = begin(shared, hands).await?;
-    let Loaded { mut tables, before } = load::load(hands, &needs, (now, stamp), careful).await?;
+    let ran = run_on(shared, hands, group, slot, &needs, &taken, careful).await;
+    if matches!(&ran, Err(trouble) if !matches!(trouble, Trouble::OutcomeUnknown)) {
+        shared.tally().put_back(taken);
+    }
+    ran
+}
+
+/// The same on what the calls need, with what a stamp among them has taken to write.
+async fn run_on(
+    shared: &Shared,
+    hands: Hands<'_>,
+    group: &mut [Box<dyn Call>],
+    slot: i16,
+    needs: &Needs,
+    taken: &Tally,
+    careful: bool,
+) -> Ran<Vec<Change>> {
+    let (now, stamp) = begin(shared, hands, needs.tally).await?;
+    let Loaded { mut tables, before } = load::load(hands, needs, (now, stamp), careful).await?;
     let numbers = numbers(shared, hands, needs.numbers).await?;
     tables.numbers = Numbers::Taken(numbers.clone());
-    tables.gathered = written.totals;
-    for (id, counts) in &written.jobs {
+    tables.gathered = taken.totals;
+    for (id, counts) in &taken.jobs {
         if let Some(row) = tables.jobs.get_mut(id) {
             (row.gathered_replays, row.gathered_rejected) = *counts;
         }
@@ -64,7 +81,11 @@ pub(super) async fn run(
     }
     wrote?;
     let mut tally = shared.tally();
-    tally.take_away(&written);
+    for (id, known) in &before.jobs {
+        if !known.is_in(&tables) {
+            tally.jobs.remove(id);
+        }
+    }
     tally.gather(&tables);
     drop(tally);
     Ok(changes)
@@ -105,8 +126,9 @@ pub(super) struct Around {
     is_durable: bool,
 }
 
-/// Begins, and reads the time and the stamp.
-async fn begin(shared: &Shared, hands: Hands<'_>) -> Ran<(TimeMs, TimeMs)> {
+/// Begins, and reads the time and the stamp. The stamp is locked, before any job, by who may write
+/// it.
+async fn begin(shared: &Shared, hands: Hands<'_>, stamps: bool) -> Ran<(TimeMs, TimeMs)> {
     let (begun, around) =
         tokio::join!(hands.client.batch_execute(BEGIN), look_at_clock(shared, hands));
     begun?;
@@ -114,7 +136,7 @@ async fn begin(shared: &Shared, hands: Hands<'_>) -> Ran<(TimeMs, TimeMs)> {
     if !is_durable {
         hands.client.batch_execute("SET LOCAL synchronous_commit = on").await?;
     }
-    if now - stamp > limits::OUTAGE_MS {
+    if stamps || now - stamp > limits::OUTAGE_MS {
         let rows = hands.query(&hands.sql.stamp_lock, &[]).await?;
         let row = rows.first().ok_or(Trouble::ChangedMeanwhile)?;
         stamp = Columns::from(row, 0).next()?;
