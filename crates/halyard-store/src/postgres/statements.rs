@@ -69,11 +69,13 @@ pub(super) struct Lists {
 
 impl Lists {
     fn of(schema: &str) -> Self {
+        const LOW: &str = "seq > $1 AND created_at >= $8";
+        const HIGH: &str = "seq < $2 AND created_at < $9";
         let page = |places: &str| {
-            ["ASC", "DESC"].map(|order| {
-                let page = include_str!("sql/list_page.sql");
-                let text = page.replace(":places", places).replace(":order", order);
-                Statement::new(&text, LIST, schema)
+            [("ASC", LOW, HIGH), ("DESC", HIGH, LOW)].map(|(order, near, far)| {
+                let page = include_str!("sql/list_page.sql").replace(":places", places);
+                let page = page.replace(":near", near).replace(":far", far);
+                Statement::new(&page.replace(":order", order), LIST, schema)
             })
         };
         Self {

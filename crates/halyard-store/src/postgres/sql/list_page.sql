@@ -2,10 +2,13 @@
 -- when that ended the page before it was full, the first column says where.
 --
 -- The filter stands around a limit, so the places are walked in their order and no further than the
--- page needs; the subquery on tags is asked for what everything else let through.
+-- page needs; the subquery on tags is asked for what everything else let through. The bounds at the
+-- far end stand here too: two bounds on one column look to a planner without statistics as if they
+-- left nearly nothing, which it would rather sort than walk.
 WITH page AS MATERIALIZED (
     SELECT seq FROM (SELECT * FROM (:places) AS places LIMIT $11) AS examined
-    WHERE (cardinality($3) = 0 OR state = ANY ($3))
+    WHERE :far
+        AND (cardinality($3) = 0 OR state = ANY ($3))
         AND ($4 IS NULL OR queue = $4)
         AND ($5 IS NULL OR task = $5)
         AND ($6 IS NULL OR (
@@ -16,7 +19,8 @@ WITH page AS MATERIALIZED (
 ), stop AS MATERIALIZED (
     SELECT CASE WHEN (SELECT count(*) FROM page) < $7 THEN (
         SELECT CASE WHEN count(*) = 2 THEN (array_agg(seq))[1] END
-        FROM (SELECT seq FROM (:places) AS places OFFSET $11 - 1 LIMIT 2) AS last
+        FROM (SELECT * FROM (:places) AS places OFFSET $11 - 1 LIMIT 2) AS last
+        WHERE :far
     ) END AS seq
 )
 SELECT stop.seq, jobs.*, bodies.seq, bodies.id, bodies.tags, bodies.traceparent,

@@ -7,7 +7,7 @@ use crate::postgres::connect::{OpenError, Options, Pool};
 use crate::postgres::migrations::migrate;
 
 impl Ground {
-    async fn migrate(&self) -> Result<(), OpenError> {
+    pub(super) async fn migrate(&self) -> Result<(), OpenError> {
         migrate(&self.pool, &self.options.quoted_schema().unwrap()).await
     }
 

@@ -1,9 +1,11 @@
 //! What the contract cannot see. These need a server: `scripts/services run cargo test …`.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that panics has failed")]
 
+mod lists;
 mod migrations;
 mod opening;
+mod plans;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,10 +15,13 @@ use super::connect::{Options, Pool};
 
 /// The server that the tests use.
 fn url() -> String {
+    setting("HALYARD_TEST_POSTGRES_URL")
+}
+
+fn setting(name: &str) -> String {
     #[expect(clippy::disallowed_methods, reason = "a test's setting")]
-    std::env::var("HALYARD_TEST_POSTGRES_URL").unwrap_or_else(|_| {
-        panic!("HALYARD_TEST_POSTGRES_URL names no server; run this by: scripts/services run …")
-    })
+    std::env::var(name)
+        .unwrap_or_else(|_| panic!("{name} is not set; run this by: scripts/services run …"))
 }
 
 /// A schema of a test's own, which goes at its end.
