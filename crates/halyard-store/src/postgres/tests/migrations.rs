@@ -13,7 +13,7 @@ impl Ground {
 
     async fn count(&self, sql: &str) -> i64 {
         let sql = sql.replace("halyard.", &format!("{}.", self.options.schema));
-        self.client.query_one(&sql, &[]).await.unwrap().get(0)
+        self.client.query_typed_one(&sql, &[]).await.unwrap().get(0)
     }
 }
 
@@ -82,7 +82,7 @@ async fn a_server_without_the_right_to_make_tables_opens_what_is_there() {
     let theirs =
         Options { url: format!("postgres://{user}:plain@{place}"), ..ground.options.clone() };
     let pool = Pool::open(&theirs).await.unwrap();
-    let error = migrate(&pool, schema).await.unwrap_err();
+    let error = migrate(&pool, &theirs.quoted_schema().unwrap()).await.unwrap_err();
     assert!(matches!(error, OpenError::Refused { .. }), "{error}");
     assert!(error.to_string().contains("permission denied"), "{error}");
 
@@ -93,7 +93,7 @@ async fn a_server_without_the_right_to_make_tables_opens_what_is_there() {
              GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {user}"
         ))
         .await;
-    migrate(&pool, schema).await.unwrap();
+    migrate(&pool, &theirs.quoted_schema().unwrap()).await.unwrap();
     drop(pool);
     ground.run(&format!("DROP OWNED BY {user}; DROP ROLE {user}")).await;
     ground.drop_schema().await;

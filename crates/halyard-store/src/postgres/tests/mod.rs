@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that panics has failed")]
 
 mod lists;
+mod losses;
 mod migrations;
 mod opening;
 mod plans;

@@ -49,7 +49,7 @@ async fn is_encrypted(url: &str) -> bool {
     let pool = Pool::open(&Options::of(url)).await.unwrap();
     let client = pool.get().await.unwrap();
     let ssl = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
-    client.query_one(ssl, &[]).await.unwrap().get(0)
+    client.query_typed_one(ssl, &[]).await.unwrap().get(0)
 }
 
 #[tokio::test]

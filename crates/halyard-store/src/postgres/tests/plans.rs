@@ -87,7 +87,7 @@ async fn plans_are_as_they_were_and_scan_no_table_that_grows() {
     let sql = Statements::of(&ground.options.schema);
     let version: String = ground
         .client
-        .query_one("SELECT current_setting('server_version')", &[])
+        .query_typed_one("SELECT current_setting('server_version')", &[])
         .await
         .unwrap()
         .get(0);
