@@ -19,6 +19,7 @@ use super::needs::{Needs, Ready};
 use super::notify::Hints;
 use super::statements::Statements;
 use super::transaction;
+use super::turns::{Turn, Turns};
 use super::{Ran, Trouble};
 use crate::session::{Session, Tables};
 use crate::verbs::{Change, Totals};
@@ -103,6 +104,8 @@ pub(super) struct Shared {
     pub(super) node: String,
     /// Where the servers of one schema talk.
     pub(super) channel: String,
+    /// In which order commits are told of.
+    pub(super) turns: Turns,
     waiting: tokio::sync::Mutex<Waiting>,
 }
 
@@ -136,6 +139,7 @@ impl Lanes {
             node: format!("{}-{opened_at}", std::process::id()),
             channel: options.schema,
             hints: Hints::default(),
+            turns: Turns::default(),
             on_claimable_elsewhere: options.on_claimable_elsewhere,
             options: options.store,
             time: options.time,
@@ -226,8 +230,10 @@ impl Shared {
 
     async fn commit(&self, mut group: Vec<Box<dyn Call>>, slot: i16) {
         match self.run(&mut group, slot).await {
-            Ok(changes) => {
+            Ok((changes, mut turn)) => {
+                turn.come().await;
                 self.publish(&changes);
+                drop(turn);
                 group.into_iter().for_each(|call| call.answer(Ok(())));
             }
             Err(trouble) if group.len() > 1 && trouble.is_of_one_call() => {
@@ -243,7 +249,7 @@ impl Shared {
         }
     }
 
-    async fn run(&self, group: &mut [Box<dyn Call>], slot: i16) -> Ran<Vec<Change>> {
+    async fn run(&self, group: &mut [Box<dyn Call>], slot: i16) -> Ran<(Vec<Change>, Turn)> {
         let mut tries = 1;
         loop {
             match self.transaction(group, slot, tries > 1).await {
@@ -261,7 +267,7 @@ impl Shared {
         group: &mut [Box<dyn Call>],
         slot: i16,
         careful: bool,
-    ) -> Ran<Vec<Change>> {
+    ) -> Ran<(Vec<Change>, Turn)> {
         let connection = self.pool.get().await?;
         let hands = Hands { client: &connection, sql: &self.sql };
         let ran = transaction::run(self, hands, group, slot, careful).await;

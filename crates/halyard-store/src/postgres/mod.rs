@@ -7,6 +7,7 @@
 //! | `statements`, `sql/` | every statement, with the types of its parameters |
 //! | `rows` | rows to nouns |
 //! | `lanes` | calls that wait, the groups that they are run in, what a failed group does |
+//! | `turns` | the order in which commits are told of |
 //! | `transaction` | one group: begin, load, run, write, commit |
 //! | `needs`, `load`, `save` | what calls need, loading and locking it, writing the difference |
 //! | `store`, `prune` | the verbs |
@@ -29,6 +30,7 @@ mod store;
 mod tests;
 mod tls;
 mod transaction;
+mod turns;
 mod url;
 
 use std::error::Error;

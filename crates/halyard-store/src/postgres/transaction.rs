@@ -12,6 +12,7 @@ use super::load::{self, Hands, Loaded};
 use super::needs::Needs;
 use super::rows::Columns;
 use super::save::Difference;
+use super::turns::Turn;
 use super::{Ran, Trouble};
 use crate::clock::pause;
 use crate::session::{Numbers, Session};
@@ -35,7 +36,7 @@ pub(super) async fn run(
     group: &mut [Box<dyn Call>],
     slot: i16,
     careful: bool,
-) -> Ran<Vec<Change>> {
+) -> Ran<(Vec<Change>, Turn)> {
     let mut needs = Needs::default();
     group.iter().for_each(|call| call.need(&mut needs));
     let taken = if needs.tally { std::mem::take(&mut *shared.tally()) } else { Tally::default() };
@@ -58,7 +59,7 @@ async fn run_on(
     needs: &Needs,
     taken: &Tally,
     careful: bool,
-) -> Ran<Vec<Change>> {
+) -> Ran<(Vec<Change>, Turn)> {
     let (now, stamp) = begin(shared, hands, needs.tally).await?;
     let Loaded { mut tables, before } = load::load(hands, needs, (now, stamp), careful).await?;
     let numbers = numbers(shared, hands, needs.numbers).await?;
@@ -73,7 +74,8 @@ async fn run_on(
     let mut session = Session { tables: &mut tables, now, changes: Vec::new() };
     group.iter_mut().for_each(|call| call.run(&mut session));
     let changes = session.changes;
-    let wrote = write(shared, hands, &Difference::of(&before, &tables), slot).await;
+    let mut turn = None;
+    let wrote = write(shared, hands, &Difference::of(&before, &tables), slot, &mut turn).await;
     match (&wrote, &mut tables.numbers) {
         (Ok(()), Numbers::Taken(unused)) => give_back(shared, unused),
         (Err(Trouble::OutcomeUnknown), _) | (_, Numbers::From(_)) => {}
@@ -88,7 +90,7 @@ async fn run_on(
     }
     tally.gather(&tables);
     drop(tally);
-    Ok(changes)
+    Ok((changes, turn.unwrap_or_else(|| shared.turns.take())))
 }
 
 async fn write(
@@ -96,6 +98,7 @@ async fn write(
     hands: Hands<'_>,
     difference: &Difference<'_>,
     slot: i16,
+    turn: &mut Option<Turn>,
 ) -> Ran<()> {
     let writes = !difference.is_empty();
     let mut id = None;
@@ -108,11 +111,14 @@ async fn write(
         let row = rows?.pop();
         id = row.map(|row| Columns::from(&row, 0).next::<Option<String>>()).transpose()?;
     }
+    *turn = Some(shared.turns.take());
     match (hands.client.batch_execute("COMMIT").await, id.flatten()) {
         (Ok(()), _) => Ok(()),
         (Err(error), _) if !writes => Err(error.into()),
         (Err(_), None) => Err(Trouble::OutcomeUnknown),
         (Err(error), Some(id)) => {
+            // Nobody else waits for the answer.
+            *turn = None;
             tracing::warn!(%error, "the answer to a commit was lost; asking what became of it");
             outcome(shared, &id).await
         }
