@@ -14,7 +14,7 @@ use halyard_core::id::JobId;
 use tokio::sync::{mpsc, oneshot};
 
 use super::connect::{OnClaimableElsewhere, Options, Pool, Time};
-use super::load::Hands;
+use super::loaded::Hands;
 use super::needs::{Needs, Ready};
 use super::notify::Hints;
 use super::statements::Statements;

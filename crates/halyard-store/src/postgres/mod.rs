@@ -9,21 +9,23 @@
 //! | `lanes` | calls that wait, the groups that they are run in, what a failed group does |
 //! | `turns` | the order in which commits are told of |
 //! | `transaction` | one group: begin, load, run, write, commit |
-//! | `needs`, `load`, `save` | what calls need, loading and locking it, writing the difference |
+//! | `needs`, `load`, `loaded` | what calls need, loading and locking it |
+//! | `difference`, `write` | what the calls made of it, writing that |
 //! | `store`, `prune` | the verbs |
 //! | `reads` | the verbs that only read |
 //! | `notify` | hints from server to server |
 
 mod connect;
+mod difference;
 mod lanes;
 mod load;
+mod loaded;
 mod migrations;
 mod needs;
 mod notify;
 mod prune;
 mod reads;
 mod rows;
-mod save;
 mod statements;
 mod store;
 #[cfg(test)]
@@ -32,6 +34,7 @@ mod tls;
 mod transaction;
 mod turns;
 mod url;
+mod write;
 
 use std::error::Error;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use halyard_core::admission::NewJob;
 use halyard_core::id::{JobId, Token};
 use halyard_core::job::{ClaimMark, Name};
 
-use crate::verbs::{Claim, Outcome, RequestKey};
+use crate::verbs::{Claim, RequestKey};
 
 /// What the calls of one transaction need.
 #[derive(Default)]
@@ -64,12 +64,6 @@ impl Needs {
     pub(super) fn start(&mut self, id: Option<JobId>, token: Option<Token>) {
         if let Some(id) = id {
             self.rows.entry(id).or_default().extend(token);
-        }
-    }
-
-    pub(super) fn outcomes(&mut self, outcomes: &[Outcome]) {
-        for outcome in outcomes {
-            self.start(outcome.id, outcome.token);
         }
     }
 

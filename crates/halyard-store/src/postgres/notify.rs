@@ -15,7 +15,7 @@ use tokio_postgres::AsyncMessage;
 
 use super::connect::Lone;
 use super::lanes::Shared;
-use super::load::Hands;
+use super::loaded::Hands;
 use super::{Ran, Trouble};
 use crate::clock::pause;
 use crate::verbs::Change;

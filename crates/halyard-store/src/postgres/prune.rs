@@ -8,7 +8,7 @@ use tokio_postgres::Client;
 
 use super::Ran;
 use super::lanes::{Lanes, Shared};
-use super::load::Hands;
+use super::loaded::Hands;
 use super::rows::{Columns, limit};
 use crate::{Answer, StoreError};
 

@@ -7,11 +7,12 @@ use std::time::Duration;
 use halyard_core::{TimeMs, limits};
 
 use super::connect::Time;
+use super::difference::Difference;
 use super::lanes::{Call, Shared, Tally};
-use super::load::{self, Hands, Loaded};
+use super::load;
+use super::loaded::{Hands, Loaded};
 use super::needs::Needs;
 use super::rows::Columns;
-use super::save::Difference;
 use super::turns::Turn;
 use super::{Ran, Trouble};
 use crate::clock::pause;

@@ -1,154 +1,22 @@
-//! Writing what a transaction's calls made of what was loaded. All statements go out together; each
-//! is one for all rows of its kind.
-
-use std::collections::BTreeMap;
+//! Writing a difference: all statements go out together, each is one for all rows of its kind.
 
 use futures_util::future::{BoxFuture, FutureExt, join_all};
-use halyard_core::TimeMs;
-use halyard_core::checkpoint::Checkpoint;
 use halyard_core::fingerprint::Fingerprint;
 use halyard_core::id::JobId;
-use halyard_core::job::{Attempt, Job, Name, ReportKind, RetryReason, State};
+use halyard_core::job::{Job, ReportKind, RetryReason};
 use uuid::Uuid;
 
-use super::load::{Before, Hands, Known, integer};
+use super::difference::Difference;
+use super::loaded::{Hands, integer};
 use super::rows::{self, signed};
 use super::statements::Parameter;
 use super::{Ran, Trouble};
 use crate::remembered::Item;
+use crate::session::Held;
 use crate::session::remembered::{Member, Request};
-use crate::session::{Held, Row, Tables};
 use crate::verbs::Totals;
 
-/// What is to be written.
-pub(super) struct Difference<'t> {
-    made: Vec<&'t Row>,
-    changed: Vec<(&'t Known, &'t Job)>,
-    removed: Vec<i64>,
-    attempts: Vec<(i64, &'t Attempt)>,
-    checkpoints: Vec<(i64, u32, &'t Checkpoint)>,
-    checkpoints_dropped: Vec<(i64, i32)>,
-    results: Vec<(i64, &'t str)>,
-    results_dropped: Vec<i64>,
-    keys_freed: Vec<&'t (Name, Name)>,
-    keys_taken: Vec<(&'t (Name, Name), &'t Held)>,
-    requests_expired: Vec<&'t (String, String)>,
-    requests: Vec<(&'t (String, String), &'t Request)>,
-    queues: Vec<(&'t Name, bool)>,
-    counters: BTreeMap<(&'t Name, &'t Name, State), i64>,
-    stamp: Option<TimeMs>,
-    tables: &'t Tables,
-}
-
-impl<'t> Difference<'t> {
-    pub(super) fn of(before: &'t Before, tables: &'t Tables) -> Self {
-        let mut difference = Self {
-            made: Vec::new(),
-            changed: Vec::new(),
-            removed: Vec::new(),
-            attempts: Vec::new(),
-            checkpoints: Vec::new(),
-            checkpoints_dropped: Vec::new(),
-            results: Vec::new(),
-            results_dropped: Vec::new(),
-            keys_freed: Vec::new(),
-            keys_taken: Vec::new(),
-            requests_expired: Vec::new(),
-            requests: Vec::new(),
-            queues: Vec::new(),
-            counters: BTreeMap::new(),
-            stamp: Some(tables.stamp).filter(|stamp| *stamp != before.stamp),
-            tables,
-        };
-        for row in tables.jobs.values() {
-            let known = before.jobs.get(&row.job.id).filter(|known| known.is_in(tables));
-            difference.job(known, row);
-        }
-        for known in before.jobs.values() {
-            if !known.is_in(tables) {
-                difference.removed.push(known.job.seq);
-                difference.count(&known.job, -1);
-            }
-        }
-        difference.keys(before);
-        for (place, request) in &tables.requests {
-            let known = before.requests.get(place);
-            if known != Some(request) {
-                difference.requests_expired.extend(known.map(|_| place));
-                difference.requests.push((place, request));
-            }
-        }
-        let queues = tables.queues.iter();
-        difference.queues = queues
-            .filter(|(name, paused)| before.queues.get(*name) != Some(*paused))
-            .map(|(name, paused)| (name, *paused))
-            .collect();
-        difference
-    }
-
-    fn job(&mut self, known: Option<&'t Known>, row: &'t Row) {
-        let seq = row.job.seq;
-        let Some(known) = known else {
-            self.made.push(row);
-            self.count(&row.job, 1);
-            return;
-        };
-        if known.job != row.job {
-            self.changed.push((known, &row.job));
-            if known.job.state != row.job.state {
-                self.count(&known.job, -1);
-                self.count(&row.job, 1);
-            }
-        }
-        let attempts = row.attempts.iter().skip(known.attempts);
-        self.attempts.extend(attempts.map(|attempt| (seq, attempt)));
-        if row.checkpoints.len() < known.checkpoints {
-            self.checkpoints_dropped.push((seq, integer(row.job.checkpoints)));
-        }
-        let checkpoints = row.checkpoints.iter().skip(known.checkpoints);
-        self.checkpoints.extend(
-            (known.job.checkpoints..)
-                .zip(checkpoints)
-                .map(|(position, checkpoint)| (seq, position, checkpoint)),
-        );
-        match &row.result {
-            Some(result) if !known.has_result => self.results.push((seq, result.as_str())),
-            None if known.has_result => self.results_dropped.push(seq),
-            Some(_) | None => {}
-        }
-    }
-
-    fn count(&mut self, job: &'t Job, by: i64) {
-        *self.counters.entry((&job.queue, &job.task, job.state)).or_default() += by;
-    }
-
-    fn keys(&mut self, before: &'t Before) {
-        for (place, held) in &before.keys {
-            if self.tables.keys.get(place) != Some(held) {
-                self.keys_freed.push(place);
-            }
-        }
-        for (place, held) in &self.tables.keys {
-            if before.keys.get(place) != Some(held) {
-                self.keys_taken.push((place, held));
-            }
-        }
-    }
-
-    /// Says whether nothing is to be written.
-    pub(super) fn is_empty(&self) -> bool {
-        self.made.is_empty()
-            && self.changed.is_empty()
-            && self.removed.is_empty()
-            && self.attempts.is_empty()
-            && self.keys_freed.is_empty()
-            && self.keys_taken.is_empty()
-            && self.requests.is_empty()
-            && self.queues.is_empty()
-            && self.stamp.is_none()
-            && self.tables.totals == Totals::default()
-    }
-
+impl Difference<'_> {
     /// Writes it, counting in `slot`.
     pub(super) async fn write(&self, hands: Hands<'_>, slot: i16) -> Ran<()> {
         let mut writes: Vec<BoxFuture<'_, Ran<()>>> = Vec::new();

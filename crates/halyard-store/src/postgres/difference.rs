@@ -1,0 +1,142 @@
+//! What a transaction's calls made of what was loaded.
+
+use std::collections::BTreeMap;
+
+use halyard_core::TimeMs;
+use halyard_core::checkpoint::Checkpoint;
+use halyard_core::job::{Attempt, Job, Name, State};
+
+use super::loaded::{Before, Known, integer};
+use crate::session::remembered::Request;
+use crate::session::{Held, Row, Tables};
+use crate::verbs::Totals;
+
+/// What is to be written.
+pub(super) struct Difference<'t> {
+    pub(super) made: Vec<&'t Row>,
+    pub(super) changed: Vec<(&'t Known, &'t Job)>,
+    pub(super) removed: Vec<i64>,
+    pub(super) attempts: Vec<(i64, &'t Attempt)>,
+    pub(super) checkpoints: Vec<(i64, u32, &'t Checkpoint)>,
+    pub(super) checkpoints_dropped: Vec<(i64, i32)>,
+    pub(super) results: Vec<(i64, &'t str)>,
+    pub(super) results_dropped: Vec<i64>,
+    pub(super) keys_freed: Vec<&'t (Name, Name)>,
+    pub(super) keys_taken: Vec<(&'t (Name, Name), &'t Held)>,
+    pub(super) requests_expired: Vec<&'t (String, String)>,
+    pub(super) requests: Vec<(&'t (String, String), &'t Request)>,
+    pub(super) queues: Vec<(&'t Name, bool)>,
+    pub(super) counters: BTreeMap<(&'t Name, &'t Name, State), i64>,
+    pub(super) stamp: Option<TimeMs>,
+    pub(super) tables: &'t Tables,
+}
+
+impl<'t> Difference<'t> {
+    pub(super) fn of(before: &'t Before, tables: &'t Tables) -> Self {
+        let mut difference = Self {
+            made: Vec::new(),
+            changed: Vec::new(),
+            removed: Vec::new(),
+            attempts: Vec::new(),
+            checkpoints: Vec::new(),
+            checkpoints_dropped: Vec::new(),
+            results: Vec::new(),
+            results_dropped: Vec::new(),
+            keys_freed: Vec::new(),
+            keys_taken: Vec::new(),
+            requests_expired: Vec::new(),
+            requests: Vec::new(),
+            queues: Vec::new(),
+            counters: BTreeMap::new(),
+            stamp: Some(tables.stamp).filter(|stamp| *stamp != before.stamp),
+            tables,
+        };
+        for row in tables.jobs.values() {
+            let known = before.jobs.get(&row.job.id).filter(|known| known.is_in(tables));
+            difference.job(known, row);
+        }
+        for known in before.jobs.values() {
+            if !known.is_in(tables) {
+                difference.removed.push(known.job.seq);
+                difference.count(&known.job, -1);
+            }
+        }
+        difference.keys(before);
+        for (place, request) in &tables.requests {
+            let known = before.requests.get(place);
+            if known != Some(request) {
+                difference.requests_expired.extend(known.map(|_| place));
+                difference.requests.push((place, request));
+            }
+        }
+        let queues = tables.queues.iter();
+        difference.queues = queues
+            .filter(|(name, paused)| before.queues.get(*name) != Some(*paused))
+            .map(|(name, paused)| (name, *paused))
+            .collect();
+        difference
+    }
+
+    fn job(&mut self, known: Option<&'t Known>, row: &'t Row) {
+        let seq = row.job.seq;
+        let Some(known) = known else {
+            self.made.push(row);
+            self.count(&row.job, 1);
+            return;
+        };
+        if known.job != row.job {
+            self.changed.push((known, &row.job));
+            if known.job.state != row.job.state {
+                self.count(&known.job, -1);
+                self.count(&row.job, 1);
+            }
+        }
+        let attempts = row.attempts.iter().skip(known.attempts);
+        self.attempts.extend(attempts.map(|attempt| (seq, attempt)));
+        if row.checkpoints.len() < known.checkpoints {
+            self.checkpoints_dropped.push((seq, integer(row.job.checkpoints)));
+        }
+        let checkpoints = row.checkpoints.iter().skip(known.checkpoints);
+        self.checkpoints.extend(
+            (known.job.checkpoints..)
+                .zip(checkpoints)
+                .map(|(position, checkpoint)| (seq, position, checkpoint)),
+        );
+        match &row.result {
+            Some(result) if !known.has_result => self.results.push((seq, result.as_str())),
+            None if known.has_result => self.results_dropped.push(seq),
+            Some(_) | None => {}
+        }
+    }
+
+    fn count(&mut self, job: &'t Job, by: i64) {
+        *self.counters.entry((&job.queue, &job.task, job.state)).or_default() += by;
+    }
+
+    fn keys(&mut self, before: &'t Before) {
+        for (place, held) in &before.keys {
+            if self.tables.keys.get(place) != Some(held) {
+                self.keys_freed.push(place);
+            }
+        }
+        for (place, held) in &self.tables.keys {
+            if before.keys.get(place) != Some(held) {
+                self.keys_taken.push((place, held));
+            }
+        }
+    }
+
+    /// Says whether nothing is to be written.
+    pub(super) fn is_empty(&self) -> bool {
+        self.made.is_empty()
+            && self.changed.is_empty()
+            && self.removed.is_empty()
+            && self.attempts.is_empty()
+            && self.keys_freed.is_empty()
+            && self.keys_taken.is_empty()
+            && self.requests.is_empty()
+            && self.queues.is_empty()
+            && self.stamp.is_none()
+            && self.tables.totals == Totals::default()
+    }
+}
