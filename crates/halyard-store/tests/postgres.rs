@@ -18,8 +18,10 @@ impl Maker for InSchema {
     async fn open(&self, store: Options) -> Opened {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let url = std::env::var("HALYARD_TEST_POSTGRES_URL")
-            .expect("HALYARD_TEST_POSTGRES_URL names no server; run this by: scripts/services run");
+        #[expect(clippy::disallowed_methods, reason = "a test's setting")]
+        let url = std::env::var("HALYARD_TEST_POSTGRES_URL").unwrap_or_else(|_| {
+            panic!("HALYARD_TEST_POSTGRES_URL names no server; run this by: scripts/services run …")
+        });
         let options = postgres::Options {
             store,
             schema: format!("contract_{}_{number}", std::process::id()),

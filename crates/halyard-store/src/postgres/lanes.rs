@@ -13,6 +13,7 @@ use halyard_core::TimeMs;
 use halyard_core::id::JobId;
 use tokio::sync::{mpsc, oneshot};
 
+use super::Ran;
 use super::connect::{OnClaimableElsewhere, Options, Pool, Time};
 use super::loaded::Hands;
 use super::needs::{Needs, Ready};
@@ -20,7 +21,6 @@ use super::notify::Hints;
 use super::statements::Statements;
 use super::transaction;
 use super::turns::{Turn, Turns};
-use super::{Ran, Trouble};
 use crate::session::{Session, Tables};
 use crate::verbs::{Change, Totals};
 use crate::{Answer, StoreError};
@@ -318,49 +318,5 @@ impl Tally {
 async fn serve(shared: Arc<Shared>, slot: i16) {
     while let Some(group) = shared.next_group().await {
         shared.commit(group, slot).await;
-    }
-}
-
-impl Trouble {
-    /// Says whether the same calls may succeed if they are simply run again.
-    fn passes(&self) -> bool {
-        use tokio_postgres::error::SqlState;
-        let again = [
-            SqlState::T_R_SERIALIZATION_FAILURE,
-            SqlState::T_R_DEADLOCK_DETECTED,
-            SqlState::UNIQUE_VIOLATION,
-            SqlState::LOCK_NOT_AVAILABLE,
-            SqlState::IN_FAILED_SQL_TRANSACTION,
-        ];
-        match self {
-            Self::Database(error) => error.code().is_some_and(|code| again.contains(code)),
-            Self::ChangedMeanwhile => true,
-            Self::Senseless { .. }
-            | Self::Unconnected(_)
-            | Self::TooSlow(_)
-            | Self::Overloaded
-            | Self::OutcomeUnknown => false,
-        }
-    }
-
-    /// Says whether another statement of its transaction failed first.
-    pub(super) fn follows(&self) -> bool {
-        use tokio_postgres::error::SqlState;
-        matches!(self, Self::Database(error)
-            if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION))
-    }
-
-    /// Says whether a group may have failed for the sake of one of its calls.
-    fn is_of_one_call(&self) -> bool {
-        match self {
-            Self::Database(error) => error.code().is_some_and(|code| {
-                // Classes of data, of limits and of what the program said.
-                ["22", "23", "40", "42", "54"].iter().any(|class| code.code().starts_with(class))
-            }),
-            Self::Senseless { .. } | Self::ChangedMeanwhile => true,
-            Self::Unconnected(_) | Self::TooSlow(_) | Self::Overloaded | Self::OutcomeUnknown => {
-                false
-            }
-        }
     }
 }

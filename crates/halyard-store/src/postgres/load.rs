@@ -21,7 +21,8 @@ use crate::remembered::Item;
 use crate::session::remembered::{Member, Request};
 use crate::session::{Held, Row, Tables};
 
-/// Loads and locks at a time, and with the stamp, that were read before. With `careful` also the jobs whose ids new ones bring along.
+/// Loads and locks at a time, and with the stamp, that were read before. With `careful` also the
+/// jobs whose ids new ones bring along.
 pub(super) async fn load(
     hands: Hands<'_>,
     needs: &Needs,
@@ -94,8 +95,8 @@ impl Loading<'_> {
             let lapsed = self.hands.query(&sql.lapsed, &[&self.now, &limit]).await?;
             self.take(&lapsed)?;
         }
-        // Who meets a job under the id of a new one, or as a lease of a repeated claim, looks at all
-        // of it.
+        // Who meets a job under the id of a new one, or as a lease of a repeated claim, looks at
+        // all of it.
         let is_met = |job: &Job| {
             let mark = job.running().and_then(|start| start.claim);
             needs.made_ids.contains(&job.id) || mark.is_some_and(|it| needs.marks.contains(&it))

@@ -1,5 +1,5 @@
-//! What one transaction works with: its connection, the tables that it has loaded, and what stood in
-//! the database.
+//! What one transaction works with: its connection, the tables that it has loaded, and what stood
+//! in the database.
 
 use std::collections::BTreeMap;
 

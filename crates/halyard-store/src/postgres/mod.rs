@@ -7,6 +7,7 @@
 //! | `statements`, `sql/` | every statement, with the types of its parameters |
 //! | `rows` | rows to nouns |
 //! | `lanes` | calls that wait, the groups that they are run in, what a failed group does |
+//! | `trouble` | what goes wrong, and what that means for a group |
 //! | `turns` | the order in which commits are told of |
 //! | `transaction` | one group: begin, load, run, write, commit |
 //! | `needs`, `load`, `loaded` | what calls need, loading and locking it |
@@ -32,11 +33,11 @@ mod store;
 mod tests;
 mod tls;
 mod transaction;
+mod trouble;
 mod turns;
 mod url;
 mod write;
 
-use std::error::Error;
 use std::sync::Arc;
 
 use tokio::task::JoinSet;
@@ -49,7 +50,7 @@ pub use self::connect::{
 use self::lanes::Lanes;
 use self::reads::Reads;
 use self::statements::Statements;
-use crate::StoreError;
+use self::trouble::{Ran, Trouble, told};
 
 /// How many transactions run at the same time, of half the connections at most: more would take
 /// smaller groups, and the database has few cores to run them on.
@@ -86,57 +87,4 @@ impl Postgres {
         talks.spawn(notify::listen(Arc::clone(&lanes.shared)));
         Ok(Self { lanes, reads, _talks: talks })
     }
-}
-
-/// Why a statement, or what was to run it, gave nothing.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Trouble {
-    /// The database refused, or the connection broke.
-    #[error("{}", told(.0))]
-    Database(#[from] tokio_postgres::Error),
-    /// A row holds what no server of this version writes.
-    #[error("column {at} ({name:?}) of a row makes no sense")]
-    Senseless {
-        /// Its place in the row, from 0.
-        at: usize,
-        /// Its name.
-        name: String,
-    },
-    /// A row was not as it had been loaded.
-    #[error("a row changed under its transaction")]
-    ChangedMeanwhile,
-    /// A commit was sent and its answer lost.
-    #[error("the database went away in the middle of a commit; nobody knows whether it was done")]
-    OutcomeUnknown,
-    /// No connection could be made.
-    #[error("no connection to the database: {0}")]
-    Unconnected(String),
-    /// A read took longer than it may.
-    #[error("the database did not answer within {} s", .0.as_secs())]
-    TooSlow(std::time::Duration),
-    /// No connection came free in time.
-    #[error("every connection to the database is busy")]
-    Overloaded,
-}
-
-/// What a statement gives.
-pub(super) type Ran<T> = Result<T, Trouble>;
-
-impl From<Trouble> for StoreError {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Overloaded => Self::Overloaded,
-            trouble => Self::Unavailable(trouble.to_string()),
-        }
-    }
-}
-
-/// An error with its causes: the driver's own sentence names a kind only.
-fn told(error: &dyn Error) -> String {
-    const OF_DATABASE: &str = "db error";
-    std::iter::successors(Some(error), |error| (*error).source())
-        .map(ToString::to_string)
-        .filter(|sentence| sentence != OF_DATABASE)
-        .collect::<Vec<_>>()
-        .join(": ")
 }

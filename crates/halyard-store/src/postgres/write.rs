@@ -10,6 +10,7 @@ use super::difference::Difference;
 use super::loaded::{Hands, integer};
 use super::rows::{self, signed};
 use super::statements::Parameter;
+use super::trouble::root_cause;
 use super::{Ran, Trouble};
 use crate::remembered::Item;
 use crate::session::Held;
@@ -378,17 +379,6 @@ impl Difference<'_> {
         tokio::try_join!(counters, totals, minutes)?;
         Ok(())
     }
-}
-
-/// The error that made a transaction fail, among those of the statements behind it, which only say
-/// that it has.
-fn root_cause(ran: Vec<Ran<()>>) -> Ran<()> {
-    let mut failures = ran.into_iter().filter_map(Result::err);
-    let Some(first) = failures.next() else { return Ok(()) };
-    if !first.follows() {
-        return Err(first);
-    }
-    Err(failures.find(|trouble| !trouble.follows()).unwrap_or(first))
 }
 
 /// One column.
