@@ -54,6 +54,11 @@ use crate::options::Options;
 pub trait Maker: Send + Sync + 'static {
     /// Opens an empty store.
     async fn open(&self, options: Options) -> Opened;
+
+    /// How many random sequences are run unless `HALYARD_SEQUENCES` says otherwise.
+    fn sequences(&self) -> u64 {
+        random::SEQUENCES
+    }
 }
 
 /// A store, and what must live as long as it: a directory, a server.
