@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
@@ -122,7 +122,8 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.0.kill().unwrap();
+        // One that a test has ended cannot be killed.
+        let _ = self.0.kill();
         self.0.wait().unwrap();
     }
 }
@@ -138,6 +139,8 @@ fn two_servers_share_a_schema_in_postgresql() {
         ("HALYARD_DATABASE_URL", database.as_str()),
         ("HALYARD_DATABASE_SCHEMA", schema.as_str()),
         ("HALYARD_LOG", "warn"),
+        // Longer than any test waits.
+        ("HALYARD_DRAIN_MS", "3600000"),
     ];
     let start = || Server::start(serve(&directory, &environment, &["--listen", "127.0.0.1:0"]));
     let (one, other) = (start(), start());
@@ -147,4 +150,30 @@ fn two_servers_share_a_schema_in_postgresql() {
     assert!(there.contains("mail.send") && there.contains("queued"), "{there}");
     assert!(said(&other.1, &["jobs", "list", "--task", "mail.send"]).contains(id));
     assert!(!directory.path().join("data").exists(), "a database needs no directory");
+
+    let claim = r#"{"worker":{"id":"w"},"queues":["default"],"max":1,"lease_ms":600000}"#;
+    assert!(post(&one.1, "/v1/jobs/claim", claim).contains(id));
+    // The worker reports to the one that it claimed from; the other need not wait for it.
+    let mut other = other;
+    let pid = rustix::process::Pid::from_child(&other.0);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(other.0.wait().unwrap().success());
+    let mut one = one;
+    assert!(one.0.try_wait().unwrap().is_none());
+}
+
+/// Sends one request and gives what comes back.
+fn post(url: &str, path: &str, body: &str) -> String {
+    let host = url.strip_prefix("http://").unwrap();
+    let mut connection = std::net::TcpStream::connect(host).unwrap();
+    let length = body.len();
+    write!(
+        connection,
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).unwrap();
+    answer
 }

@@ -82,6 +82,11 @@ pub trait Store: Send + Sync + 'static {
     /// The store's clock.
     fn now(&self) -> TimeMs;
 
+    /// Says whether other servers may serve the same jobs at the same time.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// Creates jobs in order, as if sent singly; one answer for each.
     async fn create(
         &self,

@@ -28,6 +28,15 @@ impl Default for Options {
     }
 }
 
+/// What a server does when it cannot trust its storage, or itself, any more: it stops, and starts
+/// again from what is stored.
+pub(crate) fn exit_on_fatal() -> Arc<dyn Fn(&str) + Send + Sync> {
+    Arc::new(|reason| {
+        tracing::error!(reason, "the storage failed; stopping, so that nothing is lost");
+        std::process::exit(74);
+    })
+}
+
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Options(…)")

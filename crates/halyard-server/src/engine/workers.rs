@@ -95,6 +95,12 @@ impl Workers {
         alive
     }
 
+    /// Says whether a worker was ever heard of, and not forgotten since.
+    #[must_use]
+    pub fn knows(&self, id: &Name) -> bool {
+        self.lock().contains_key(id)
+    }
+
     /// Forgets who was silent for longer than any lease lasts; called by a loop.
     pub fn forget(&self, now: TimeMs) {
         let kept_ms = SILENCE_MS + halyard_core::limits::LEASE_MS_MAX;

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use halyard_core::job::Name;
 use halyard_core::retention::Retention;
 use halyard_store::Store;
 use tokio::sync::watch;
@@ -120,12 +121,15 @@ impl Running {
     }
 
     /// Says whether a worker may still report here. A store that does not answer may hold leases.
+    /// On a shared one only workers count that were heard of here: others report elsewhere.
     async fn holds_leases(&self) -> bool {
         if self.read_only {
             return false;
         }
-        let running = self.engine.store.running_by_worker().await;
-        running.map_or(true, |running| !running.is_empty())
+        let Engine { store, workers, .. } = &*self.engine;
+        let may_report = |worker: &Name| !store.is_shared() || workers.knows(worker);
+        let running = store.running_by_worker().await;
+        running.map_or(true, |running| running.iter().any(|(worker, _)| may_report(worker)))
     }
 }
 

@@ -54,6 +54,9 @@ pub struct Options {
     pub time: Time,
     /// Hears of queues in which another server on the database made jobs claimable.
     pub on_claimable_elsewhere: OnClaimableElsewhere,
+    /// Hears of a broken invariant, after which nothing that this process would write can be
+    /// trusted. A server exits here.
+    pub on_fatal: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
 /// Hears of queues in which another server made jobs claimable: a hint.
@@ -79,6 +82,7 @@ impl Options {
             connections: CONNECTIONS_DEFAULT,
             time: Time::Database,
             on_claimable_elsewhere: Arc::new(|_| {}),
+            on_fatal: crate::options::exit_on_fatal(),
         }
     }
 

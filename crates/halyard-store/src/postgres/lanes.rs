@@ -100,6 +100,7 @@ pub(super) struct Shared {
     pub(super) hints: Hints,
     /// Hears of queues in which another server made jobs claimable.
     pub(super) on_claimable_elsewhere: OnClaimableElsewhere,
+    on_fatal: Arc<dyn Fn(&str) + Send + Sync>,
     /// This server among those on the database.
     pub(super) node: String,
     /// Where the servers of one schema talk.
@@ -141,6 +142,7 @@ impl Lanes {
             hints: Hints::default(),
             turns: Turns::default(),
             on_claimable_elsewhere: options.on_claimable_elsewhere,
+            on_fatal: options.on_fatal,
             options: options.store,
             time: options.time,
             numbers: Mutex::default(),
@@ -315,7 +317,19 @@ impl Tally {
     }
 }
 
+/// A broken invariant stops the process: what it would write next cannot be trusted.
+struct PanicAlarm<'s>(&'s Shared);
+
+impl Drop for PanicAlarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            (self.0.on_fatal)("a lane found a broken invariant");
+        }
+    }
+}
+
 async fn serve(shared: Arc<Shared>, slot: i16) {
+    let _alarm = PanicAlarm(&shared);
     while let Some(group) = shared.next_group().await {
         shared.commit(group, slot).await;
     }

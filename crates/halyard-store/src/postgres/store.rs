@@ -28,6 +28,10 @@ impl Store for Postgres {
         self.lanes.shared.now()
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     async fn create(
         &self,
         jobs: Vec<NewJob>,

@@ -73,7 +73,10 @@ impl Numbers {
                 *next += 1;
                 *next - 1
             }
-            Self::Taken(numbers) => numbers.pop_front().unwrap_or_default(),
+            Self::Taken(numbers) => match numbers.pop_front() {
+                Some(number) => number,
+                None => unreachable!("more jobs were made than numbers were taken for"),
+            },
         }
     }
 }

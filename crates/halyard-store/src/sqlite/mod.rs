@@ -107,10 +107,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             store: crate::options::Options::default(),
-            on_fatal: Arc::new(|reason| {
-                tracing::error!(reason, "the storage failed; stopping, so that nothing is lost");
-                std::process::exit(74);
-            }),
+            on_fatal: crate::options::exit_on_fatal(),
             synchronous: Synchronous::Full,
             vfs: None,
             readers: 2,
