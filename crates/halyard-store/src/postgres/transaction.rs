@@ -79,7 +79,8 @@ async fn run_on(
     let wrote = write(shared, hands, &Difference::of(&before, &tables), slot, &mut turn).await;
     match (&wrote, &mut tables.numbers) {
         (Ok(()), Numbers::Taken(unused)) => give_back(shared, unused),
-        (Err(Trouble::OutcomeUnknown), _) | (_, Numbers::From(_)) => {}
+        (Err(trouble), _) if trouble.may_be_of_numbers() => shared.numbers().clear(),
+        (_, Numbers::From(_)) => {}
         (Err(_), Numbers::Taken(_)) => give_back(shared, &mut numbers.clone()),
     }
     wrote?;
@@ -177,16 +178,8 @@ async fn numbers(shared: &Shared, hands: Hands<'_>, count: usize) -> Ran<VecDequ
     };
     let missing = i32::try_from(count - taken.len()).unwrap_or(i32::MAX);
     if missing > 0 {
-        match hands.query(&hands.sql.numbers, &[&missing]).await {
-            Ok(rows) => {
-                for row in &rows {
-                    taken.push_back(Columns::from(row, 0).next()?);
-                }
-            }
-            Err(trouble) => {
-                give_back(shared, &mut taken);
-                return Err(trouble);
-            }
+        for row in &hands.query(&hands.sql.numbers, &[&missing]).await? {
+            taken.push_back(Columns::from(row, 0).next()?);
         }
     }
     Ok(taken)

@@ -80,6 +80,17 @@ impl Trouble {
         }
     }
 
+    /// Says whether numbers that were taken may not be used: a database that fell over may have
+    /// forgotten that it gave them, and give them again, and then they are another server's.
+    pub(super) fn may_be_of_numbers(&self) -> bool {
+        let Self::Database(error) = self else { return !matches!(self, Self::ChangedMeanwhile) };
+        error.as_db_error().is_none_or(|error| {
+            let taken = matches!(error.constraint(), Some("jobs_pkey" | "bodies_pkey"));
+            // What an operator does to a server or a session.
+            taken || error.code().code().starts_with("57")
+        })
+    }
+
     /// Says whether another statement of its transaction failed first.
     fn follows(&self) -> bool {
         matches!(self, Self::Database(error)

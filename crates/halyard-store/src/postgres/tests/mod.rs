@@ -5,6 +5,7 @@
 mod lists;
 mod losses;
 mod migrations;
+mod numbers;
 mod opening;
 mod plans;
 
