@@ -13,6 +13,8 @@ use super::rows::{Columns, limit};
 use crate::{Answer, StoreError};
 
 const DAY_MS: i64 = 86_400_000;
+/// Queues, tasks and states whose counters are taken away at a time.
+const COUNTERS_MAX: i64 = 1_000;
 const ENDED: [State; 3] = [State::Completed, State::Failed, State::Cancelled];
 
 /// Removes up to `max` of what is kept no longer; says how much it found.
@@ -96,7 +98,7 @@ async fn surplus(
     Ok(oldest.into_iter().take(take).map(|(at, _, id)| (id, at)).collect())
 }
 
-/// Expired tombstones, requests and minutes.
+/// Expired tombstones, requests and minutes, and counters that count nothing.
 async fn forget(shared: &Shared, max: usize, now: TimeMs) -> Ran<usize> {
     let connection = shared.pool.get().await?;
     let client: &Client = &connection;
@@ -106,5 +108,6 @@ async fn forget(shared: &Shared, max: usize, now: TimeMs) -> Ran<usize> {
     let left = limit(max - keys);
     let requests = hands.execute(&shared.sql.requests_prune, &[&now, &left]).await?;
     hands.execute(&shared.sql.minutes_prune, &[&(now - DAY_MS)]).await?;
+    hands.execute(&shared.sql.counters_clean, &[&COUNTERS_MAX]).await?;
     Ok(keys + usize::try_from(requests).unwrap_or(0))
 }

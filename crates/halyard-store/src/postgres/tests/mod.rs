@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that panics has failed")]
 
+mod counting;
 mod lists;
 mod losses;
 mod migrations;
