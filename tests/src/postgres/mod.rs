@@ -9,6 +9,7 @@
 //!   cuts at a byte, and cuts around a COMMIT.
 //! - [`query`] and [`value`]: one statement over a connection of its own, for looking at the truth
 //!   beside whatever is under test.
+//! - [`tables_are_sound`]: whether Halyard's tables agree with each other at the end.
 //!
 //! | variable | |
 //! |---|---|
@@ -30,10 +31,12 @@ mod proxy;
 mod server;
 mod session;
 mod standby;
+mod tables;
 mod url;
 
 pub use database::{Database, shared};
 pub use proxy::{Moment, Proxy};
 pub use server::{Postgres, Setup, Stop};
 pub use session::{query, value};
+pub use tables::tables_are_sound;
 pub use url::Url;

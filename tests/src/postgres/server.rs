@@ -277,6 +277,19 @@ impl Postgres {
         }
     }
 
+    /// Ends one of the processes that serve a client, with SIGKILL, as the kernel does it when
+    /// memory runs out: the server ends the others, recovers from its log and goes on by itself.
+    ///
+    /// # Panics
+    ///
+    /// When there is none.
+    pub fn crash(&self) {
+        let one = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'
+            AND pid <> pg_backend_pid() LIMIT 1";
+        let pid = self.value(one).parse().ok().and_then(Pid::from_raw).expect("a process");
+        let _ = kill_process(pid, Signal::KILL);
+    }
+
     /// Starts it again on the same port and data. One that runs is stopped as by
     /// [`Stop::Immediate`] before.
     ///
