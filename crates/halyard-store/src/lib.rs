@@ -12,6 +12,7 @@
 //! | [`memory`] | the model: whole tables in memory; the others are compared with it |
 //! | [`sqlite`] | one writer thread with group commit, readers beside it |
 //! | [`postgres`] | many servers on one database |
+//! | [`moving`] | a store carried from SQLite to PostgreSQL, or back |
 //! | [`contract`] | one suite for every store: verbs, races, random commands against the model |
 //!
 //! Rules live in `halyard-core`; a store loads what a rule needs, asks it, and writes what it
@@ -26,6 +27,7 @@ pub mod contract;
 pub mod duties;
 mod history;
 pub mod memory;
+pub mod moving;
 pub mod options;
 pub mod postgres;
 mod remembered;

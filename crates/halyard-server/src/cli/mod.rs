@@ -9,6 +9,7 @@ pub mod demo;
 pub mod doctor;
 pub mod failure;
 pub mod jobs;
+pub mod moving;
 pub mod openapi;
 pub mod queues;
 pub mod reference;
@@ -36,6 +37,7 @@ enum Command {
     Queues(queues::Args),
     Doctor(doctor::Args),
     Backup(backup::Args),
+    Move(moving::Args),
     Demo(demo::Args),
     DemoProvider(demo::provider::command::Args),
     Bench(bench::Args),
@@ -61,6 +63,7 @@ pub fn run() -> ExitCode {
         Command::Queues(args) => queues::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Backup(args) => backup::run(args),
+        Command::Move(args) => moving::run(&args),
         Command::Completions(args) => completions::run(args),
         Command::Openapi(args) => openapi::run(args),
         Command::Reference(args) => reference::run(args),

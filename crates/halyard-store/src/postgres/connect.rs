@@ -247,6 +247,11 @@ impl Pool {
         });
     }
 
+    /// Where the database is, without password.
+    pub(super) fn place(&self) -> &str {
+        &self.place
+    }
+
     /// A connection beside the pool, for who listens.
     pub(super) async fn lone(&self) -> Ran<Lone> {
         Ok(self.config.connect(self.tls.clone()).await?)

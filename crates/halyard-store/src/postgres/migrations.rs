@@ -6,7 +6,7 @@ use tokio_postgres::{Client, IsolationLevel, Transaction};
 
 use super::connect::{OpenError, Pool};
 use super::{Ran, Trouble};
-use crate::history::{History, Mismatch};
+use crate::history::{History, Mismatch, length};
 
 const HISTORY: History = History(&[("jobs", include_str!("migrations/0001_jobs.sql"))]);
 
@@ -15,14 +15,44 @@ pub(super) async fn migrate(pool: &Pool, schema: &str) -> Result<(), OpenError> 
     let failed = |trouble: Trouble| pool.failed(&trouble);
     let mut client = pool.get().await.map_err(failed)?;
     let verdict = apply(&mut client, schema).await.map_err(failed)?;
-    verdict.map_err(|mismatch| match mismatch {
-        Mismatch::Newer { found, known } => {
-            OpenError::Newer { schema: schema.to_owned(), found, known }
-        }
-        Mismatch::Foreign { number } => {
-            OpenError::ForeignMigration { schema: schema.to_owned(), number }
-        }
-    })
+    verdict.map_err(|mismatch| refused(mismatch, schema))
+}
+
+/// The number of the newest schema that this program knows.
+pub(super) fn newest() -> i64 {
+    HISTORY.newest()
+}
+
+/// The number of the schema that is there; `None`: there is none of ours.
+///
+/// # Errors
+/// When it is newer than this program, not the one that this program knows under that number, or
+/// cannot be read.
+pub(super) async fn standing(pool: &Pool, schema: &str) -> Result<Option<i64>, OpenError> {
+    let failed = |trouble: Trouble| pool.failed(&trouble);
+    let mut client = pool.get().await.map_err(failed)?;
+    let applied = look(&mut client, schema).await.map_err(failed)?;
+    let Some(applied) = applied else { return Ok(None) };
+    HISTORY.missing(&applied).map_err(|mismatch| refused(mismatch, schema))?;
+    Ok(Some(length(&applied)))
+}
+
+async fn look(client: &mut Client, schema: &str) -> Ran<Option<Vec<[u8; 32]>>> {
+    let tx = client.transaction().await?;
+    let known = of(include_str!("sql/schema_known.sql"), schema);
+    let known = tx.query_typed_one(&known, &[(&schema, Type::TEXT)]).await?;
+    if !known.try_get::<_, bool>(1)? {
+        return Ok(None);
+    }
+    checksums(&tx, schema).await.map(Some)
+}
+
+fn refused(mismatch: Mismatch, schema: &str) -> OpenError {
+    let schema = schema.to_owned();
+    match mismatch {
+        Mismatch::Newer { found, known } => OpenError::Newer { schema, found, known },
+        Mismatch::Foreign { number } => OpenError::ForeignMigration { schema, number },
+    }
 }
 
 async fn apply(client: &mut Client, schema: &str) -> Ran<Result<(), Mismatch>> {
@@ -62,6 +92,10 @@ async fn applied(tx: &Transaction<'_>, schema: &str) -> Ran<Vec<[u8; 32]>> {
         tx.batch_execute(&of(include_str!("sql/migrations_table.sql"), schema)).await?;
         return Ok(Vec::new());
     }
+    checksums(tx, schema).await
+}
+
+async fn checksums(tx: &Transaction<'_>, schema: &str) -> Ran<Vec<[u8; 32]>> {
     let rows = tx.query_typed(&of(include_str!("sql/migrations.sql"), schema), &[]).await?;
     rows.iter()
         .map(|row| {

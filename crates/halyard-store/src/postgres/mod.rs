@@ -14,6 +14,7 @@
 //! | `difference`, `write` | what the calls made of it, writing that |
 //! | `store`, `prune` | the verbs |
 //! | `reads` | the verbs that only read |
+//! | `moving` | rows out and in, when a store moves to SQLite or from it |
 //! | `notify` | hints from server to server |
 
 mod connect;
@@ -22,6 +23,7 @@ mod lanes;
 mod load;
 mod loaded;
 mod migrations;
+pub(crate) mod moving;
 mod needs;
 mod notify;
 mod prune;

@@ -237,7 +237,7 @@ impl Drop for Unnamed {
 }
 
 /// Renames unless something has the new name.
-fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // This file system cannot; a second name cannot take another file's either.
         Err(Errno::INVAL | Errno::NOSYS) => fs::hard_link(from, to),

@@ -147,7 +147,7 @@ pub(super) fn lock(directory: &Path) -> Result<File, OpenError> {
 }
 
 /// Opens or makes a file for its owner only. SQLite gives its log the same mode.
-fn private(path: &Path) -> io::Result<File> {
+pub(super) fn private(path: &Path) -> io::Result<File> {
     let no_link = OFlags::NOFOLLOW.bits().cast_signed();
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(no_link);

@@ -15,6 +15,7 @@
 //! | `files` | its lock, opening a connection |
 //! | `migrations` | numbered SQL files and their checksums |
 //! | `doctor`, `backup` | examine and copy a directory from outside |
+//! | `moving` | rows out and in, when a store moves to PostgreSQL or from it |
 //! | `planted` | bugs that tests plant here; nothing of it is in a release |
 //! | `create`, `claim`, … | one verb each, named as everywhere |
 //! | `reads` | the verbs that only read |
@@ -36,6 +37,7 @@ mod heartbeat;
 mod keys;
 mod load;
 mod migrations;
+pub(crate) mod moving;
 mod night;
 mod place;
 mod planted;

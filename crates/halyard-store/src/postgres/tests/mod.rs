@@ -6,6 +6,7 @@ mod counting;
 mod lists;
 mod losses;
 mod migrations;
+mod moving;
 mod numbers;
 mod opening;
 mod plans;

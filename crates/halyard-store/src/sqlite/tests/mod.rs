@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod budget;
+mod moving;
 mod plans;
 
 use rusqlite::Connection;

@@ -1,0 +1,2 @@
+-- Is there anything?
+SELECT EXISTS (SELECT FROM halyard.:table)

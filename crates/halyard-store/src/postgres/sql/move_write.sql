@@ -1,0 +1,2 @@
+-- Rows as they were, an array for each column.
+INSERT INTO halyard.:table (:columns) SELECT * FROM unnest(:parameters)

@@ -1,0 +1,2 @@
+-- One row, as it was.
+INSERT INTO :table (:columns) VALUES (:values)
