@@ -2,6 +2,7 @@
 -- that comes meanwhile cannot write.
 SET LOCAL statement_timeout = 0;
 SET LOCAL idle_in_transaction_session_timeout = 0;
+SET LOCAL synchronous_commit = on;
 SET LOCAL lock_timeout = '5s';
 LOCK TABLE :tables IN EXCLUSIVE MODE;
 SET LOCAL lock_timeout = 0;
