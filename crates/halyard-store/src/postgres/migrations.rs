@@ -8,7 +8,10 @@ use super::connect::{OpenError, Pool};
 use super::{Ran, Trouble};
 use crate::history::{History, Mismatch, length};
 
-const HISTORY: History = History(&[("jobs", include_str!("migrations/0001_jobs.sql"))]);
+const HISTORY: History = History(&[
+    ("jobs", include_str!("migrations/0001_jobs.sql")),
+    ("functions", include_str!("migrations/0002_functions.sql")),
+]);
 
 /// Applies what is missing in `schema`, a quoted name, and makes the schema when it is not there.
 pub(super) async fn migrate(pool: &Pool, schema: &str) -> Result<(), OpenError> {

@@ -29,7 +29,7 @@ async fn ten_servers_may_start_at_once() {
             start.unwrap();
         }
     }
-    assert_eq!(ground.count("SELECT count(*) FROM halyard.migrations").await, 1);
+    assert_eq!(ground.count("SELECT count(*) FROM halyard.migrations").await, 2);
     assert_eq!(ground.count("SELECT count(*) FROM halyard.stamp").await, 1);
     ground.drop_schema().await;
 }
@@ -38,10 +38,10 @@ async fn ten_servers_may_start_at_once() {
 async fn a_newer_schema_is_refused_and_left_alone() {
     let ground = Ground::bare().await;
     ground.migrate().await.unwrap();
-    ground.run("INSERT INTO halyard.migrations VALUES (2, 'later', '\\x00')").await;
+    ground.run("INSERT INTO halyard.migrations VALUES (3, 'later', '\\x00')").await;
     let error = ground.migrate().await.unwrap_err();
-    assert!(matches!(error, OpenError::Newer { found: 2, known: 1, .. }), "{error}");
-    assert_eq!(ground.count("SELECT count(*) FROM halyard.migrations").await, 2);
+    assert!(matches!(error, OpenError::Newer { found: 3, known: 2, .. }), "{error}");
+    assert_eq!(ground.count("SELECT count(*) FROM halyard.migrations").await, 3);
     ground.drop_schema().await;
 }
 
