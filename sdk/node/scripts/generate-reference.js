@@ -11,7 +11,7 @@ const page = new URL("../../docs/reference/node.md", root);
 /** The sections of the page: which sources of an entry point belong to each. */
 const PARTS = [
   ["index.ts", "Client", "client.ts", "duration.ts"],
-  ["index.ts", "Jobs", "jobs/"],
+  ["index.ts", "Jobs", "jobs/", "in-transaction.ts"],
   ["index.ts", "Worker", "worker/", "task.ts"],
   ["index.ts", "The job in a handler", "job.ts"],
   ["index.ts", "Errors that a handler throws", "failure.ts"],

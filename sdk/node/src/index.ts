@@ -28,6 +28,7 @@
  * | `task` | {@link defineTask}: tasks with a type |
  * | `records` `convert` | what calls answer, and how it is made of what crosses the wire |
  * | `connection` `transport` `retry` `problem` | the way to the server |
+ * | `in-transaction` | jobs in the caller's own transaction |
  * | `json/` | values without a silent change |
  * | `processed/` | the processed store: {@link idempotent}, `store.once`, Redis and PostgreSQL |
  * | `testing/` | `@halyard/node/testing`: handlers without a server, and a server for tests |
@@ -67,6 +68,7 @@ export {
   SnoozeError,
 } from "./failure.js";
 export { HttpTransport } from "./http/transport.js";
+export type { CreatedIn, InOptions, TransactionClient } from "./in-transaction.js";
 export type { Job } from "./job.js";
 export type { CreateResult } from "./jobs/create.js";
 export type { BulkAction, BulkResult, Jobs, RetryOptions } from "./jobs/jobs.js";

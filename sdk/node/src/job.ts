@@ -2,8 +2,9 @@
 
 import type { components } from "./_generated/wire.js";
 import type { Duration } from "./duration.js";
-import { type AbortReason, abortError, type JobAbortedError } from "./errors.js";
+import { type AbortReason, abortError, type JobAbortedError, SettingsError } from "./errors.js";
 import { SnoozeError } from "./failure.js";
+import { finishIn, type InOptions, type TransactionClient, writeIn } from "./in-transaction.js";
 import { holdsUnsafe, readExact, unsafeError } from "./json/read.js";
 import { writeJson } from "./json/write.js";
 import { keyFor } from "./key-for.js";
@@ -27,7 +28,7 @@ export type JobSource = Pick<
   | "created_at"
 > & {
   checkpoints: readonly { name: string; value?: unknown }[];
-  lease: { deadline: string };
+  lease: { deadline: string; token?: string };
 };
 
 /** @internal Where a job's checkpoints are written: to the server, or to memory in tests. */
@@ -64,6 +65,7 @@ export class Job<Payload = any> {
   #aborted: JobAbortedError | undefined;
   #controller: AbortController | undefined;
   #listeners: Set<(error: JobAbortedError) => void> | undefined;
+  #completedIn: { readonly result: string | undefined } | undefined;
 
   /** @internal */
   constructor(source: JobSource, setting: JobSetting) {
@@ -223,6 +225,44 @@ export class Job<Payload = any> {
   }
 
   /**
+   * Completes the job in the caller's own transaction, in the PostgreSQL that the server keeps its
+   * jobs in: what the transaction did, and that the job is done, take effect together or not at
+   * all. `client` is a client of `pg` on which a transaction was begun. Call it last before the
+   * commit, for until then nobody else can change the job, heartbeats among them; and return after
+   * the commit. What the handler returns then is not looked at: `result` is the job's result.
+   *
+   * @throws LeaseLostError when another worker may run the job by now: roll back; ApiError for a
+   *   result that is refused; InvalidValueError for one that JSON cannot carry.
+   */
+  async completeIn(
+    client: TransactionClient,
+    result?: unknown,
+    options: InOptions = {},
+  ): Promise<void> {
+    this.#check();
+    const text = writeJson("result", result, this.#setting.bigint);
+    await finishIn(client, this.#lease(), text, options);
+    this.#completedIn = { result: text };
+  }
+
+  /**
+   * Writes a checkpoint in the caller's own transaction: it is there when the transaction commits,
+   * with everything else that it did, or not at all. `checkpoints` of this attempt do not show it;
+   * those of later attempts do.
+   *
+   * @throws what `checkpoint` throws; errors of the connection are the client's.
+   */
+  async checkpointIn(
+    client: TransactionClient,
+    name: string,
+    value?: unknown,
+    options: InOptions = {},
+  ): Promise<void> {
+    this.#check();
+    await writeIn(client, this.#lease(), name, this.#text(name, value), options);
+  }
+
+  /**
    * The key of one of several outside effects of this job: the same in every attempt, and another
    * one for each name.
    */
@@ -236,6 +276,11 @@ export class Job<Payload = any> {
    */
   snooze(delay: Duration): never {
     throw new SnoozeError(delay);
+  }
+
+  /** @internal The result with which the handler completed it in a transaction of its own. */
+  get completedIn(): { readonly result: string | undefined } | undefined {
+    return this.#completedIn;
   }
 
   /** @internal What a schema made of the payload. */
@@ -288,6 +333,14 @@ export class Job<Payload = any> {
     if (this.#aborted !== undefined) {
       throw this.#aborted;
     }
+  }
+
+  #lease(): { id: string; token: string } {
+    const { token } = this.#source.lease;
+    if (token === undefined) {
+      throw new SettingsError("no server knows this job, so no transaction can change it");
+    }
+    return { id: this.id, token };
   }
 
   #text(name: string, value: unknown): string | undefined {

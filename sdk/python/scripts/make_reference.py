@@ -23,7 +23,7 @@ COLUMNS = 100
 #: The parts of the page: a title, and the modules that define what belongs there.
 PARTS = {
     "Client": ("_sync.client", "_async.client", "_durations"),
-    "Jobs": ("_sync.jobs", "_new_job"),
+    "Jobs": ("_sync.jobs", "_new_job", "_in_transaction"),
     "Queues, workers, tasks, counters": ("_sync.queues",),
     "Worker": ("_worker.worker", "_worker.hooks", "_worker.failed", "_worker.verdict"),
     "The job in a handler": ("_sync.job", "_async.job", "_signal", "_data"),

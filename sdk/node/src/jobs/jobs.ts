@@ -14,6 +14,12 @@ import { type Call, type Connection, once, path, query } from "../connection.js"
 import { Reader } from "../convert.js";
 import { type Duration, milliseconds, pause } from "../duration.js";
 import { HalyardError, SettingsError, WaitTimeoutError } from "../errors.js";
+import {
+  type CreatedIn,
+  createIn,
+  type InOptions,
+  type TransactionClient,
+} from "../in-transaction.js";
 import { writeJson } from "../json/write.js";
 import { refuseUnknown } from "../options.js";
 import type { CreatedJob, JobDetail, JobRecord, KeyHolder, RetriedJob } from "../records.js";
@@ -77,6 +83,26 @@ export class Jobs {
       await checkPayload(job);
     }
     return item.alone ? createOne(this.#connection, item) : this.#joiner.create(item);
+  }
+
+  /**
+   * Creates a job in the caller's own transaction, in the PostgreSQL that the server keeps its jobs
+   * in: the job is there when the transaction commits, or not at all. `client` is a client of `pg`
+   * on which a transaction was begun.
+   *
+   * @throws what `create` throws, but no ConnectionError: errors of the connection are the
+   *   client's. After an error the transaction can only be rolled back.
+   */
+  async createIn<Input>(
+    client: TransactionClient,
+    job: NewJob<Input>,
+    options: InOptions = {},
+  ): Promise<CreatedIn> {
+    const item = itemOf(job, this.#connection.bigint);
+    if (typeof job.task === "object") {
+      await checkPayload(job);
+    }
+    return await createIn(client, item.body, options);
   }
 
   /**

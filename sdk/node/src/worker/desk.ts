@@ -17,7 +17,7 @@ import type { HookArguments, HookName, Hooks } from "./hooks.js";
 import { monotonic } from "./lease-table.js";
 import type { Result } from "./reports.js";
 import type { Retryable } from "./retryable.js";
-import { judge, judgeResult } from "./verdict.js";
+import { type Ending, judge, judgeResult } from "./verdict.js";
 
 /** A handler as it was given to the worker. */
 export interface Registered {
@@ -238,7 +238,12 @@ export class AtWork implements Desk {
   }
 
   #completed(held: Held, value: unknown): void {
-    this.#board.ended(monotonic(), held, judgeResult(value, this.#connection.bigint));
+    const told = held.job?.completedIn;
+    const ending: Ending =
+      told === undefined
+        ? judgeResult(value, this.#connection.bigint)
+        : { kind: "completed", result: told.result };
+    this.#board.ended(monotonic(), held, ending);
     this.#askPoll();
   }
 

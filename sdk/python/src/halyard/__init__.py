@@ -22,6 +22,7 @@ from ._async.client import AsyncHalyard
 from ._async.job import AsyncJob
 from ._data import Data
 from ._durations import Duration
+from ._in_transaction import CreatedIn
 from ._new_job import Backoff, NewJob
 from ._signal import AsyncSignal, Signal
 from ._sync.client import Halyard
@@ -68,6 +69,7 @@ __all__ = [
     "AsyncWorker",
     "Backoff",
     "CheckpointConflictError",
+    "CreatedIn",
     "CreatedJob",
     "Data",
     "Duration",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, overload
 
+from .errors import SettingsError
 from .records import Checkpoint
 
 
@@ -89,6 +90,14 @@ class Start:
     checkpoints: Checkpoints = field(default_factory=Checkpoints)
     #: Whether numbers with a fraction are read as decimals.
     decimals: bool = False
+    #: The result, as JSON, with which its handler completed it in a transaction of its own.
+    completed_in: str | None = None
+
+    def lease(self) -> tuple[str, str]:
+        """Its id and its token. Raises SettingsError when no server knows the job."""
+        if not self.token:
+            raise SettingsError("no server knows this job, so no transaction can change it")
+        return self.id, self.token
 
     @property
     def created_at(self) -> datetime:

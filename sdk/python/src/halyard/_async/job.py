@@ -10,11 +10,13 @@ from .. import _json
 from .._checkpoints import Start
 from .._data import Data
 from .._durations import Duration, seconds
+from .._in_transaction import CHECKPOINT, FINISH
 from .._key_for import key_for
 from .._signal import AsyncSignal
 from .._worker.fit import fit_of
 from ..errors import SnoozeError
 from ..records import Checkpoint
+from . import in_transaction
 from .record import AsyncRecord
 
 T = TypeVar("T")
@@ -138,6 +140,39 @@ class AsyncJob:
         text = None if value is None else _json.write(f"checkpoint `{name}`", value)
         written = await self._record.write(self._start, self.signal, name, text)
         self._start.checkpoints.add(Checkpoint(written))
+
+    async def complete_in(
+        self, connection: Any, result: Any = None, *, schema: str = "halyard"
+    ) -> None:
+        """Completes the job in the caller's own transaction, on a connection of psycopg.
+
+        What the transaction did, and that the job is done, take effect together or not at all.
+        Call it last before the commit, for until then nobody else can change the job, heartbeats
+        among them; and return after the commit. What the handler returns then is not looked at.
+
+        Raises LeaseLostError when another worker may run the job by now, ApiError for a result
+        that is refused, InvalidValueError for one that is no JSON.
+        """
+        self.signal.check()
+        text = "null" if result is None else _json.write("result", result)
+        values = [*self._start.lease(), text]
+        await in_transaction.call(connection, FINISH, values, schema)
+        self._start.completed_in = text
+
+    async def checkpoint_in(
+        self, connection: Any, name: str, value: Any = None, *, schema: str = "halyard"
+    ) -> None:
+        """Writes a checkpoint in the caller's own transaction, on a connection of psycopg.
+
+        It is there when the transaction commits, with all else that it did, or not at all.
+        `checkpoints` of this attempt do not show it; those of later attempts do.
+
+        Raises what `checkpoint` raises; errors of the connection are psycopg's.
+        """
+        self.signal.check()
+        text = "null" if value is None else _json.write(f"checkpoint `{name}`", value)
+        values = [*self._start.lease(), name, text]
+        await in_transaction.call(connection, CHECKPOINT, values, schema)
 
     async def step(self, name: str, work: Callable[[], Awaitable[T]], *, into: Any = Any) -> T:
         """Does a part of the work once.

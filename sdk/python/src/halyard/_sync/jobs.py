@@ -11,6 +11,7 @@ from typing import Any, Literal, Unpack
 from .. import _json, _listing, _new_job, _problem
 from .._durations import Duration, seconds
 from .._http import Request
+from .._in_transaction import CREATE, CreatedIn
 from .._new_job import NewJob
 from .._settings import request
 from ..errors import ApiError, HalyardError, SettingsError, WaitTimeoutError
@@ -27,6 +28,7 @@ from ..records import (
     State,
 )
 from . import create as creates
+from . import in_transaction
 from .calls import Calls
 from .joiner import Joiner
 from .port import pause
@@ -70,6 +72,20 @@ class Jobs:
         if item.alone:
             return creates.one(self._calls, item)
         return self._joiner.create(item)
+
+    def create_in(
+        self, connection: Any, *, schema: str = "halyard", **job: Unpack[NewJob]
+    ) -> CreatedIn:
+        """Creates a job in the caller's own transaction, on a connection of psycopg.
+
+        The database is the one in which the server keeps its jobs, in `schema`. The job is there
+        when the transaction commits, or not at all.
+
+        Raises what `create` raises, but nothing about the way to the server: errors of the
+        connection are psycopg's. After an error the transaction can only be rolled back.
+        """
+        body = _new_job.item(job).body
+        return CreatedIn(*in_transaction.call(connection, CREATE, [body], schema))
 
     def create_batch(self, jobs: Iterable[NewJob]) -> Results:
         """Creates jobs in order, as if sent singly; a result for each, in their order.

@@ -126,7 +126,7 @@ class Runs:
             self._leave_if_forked(error)
             return judge(error, self._plan.retryable)
         self._leave_if_forked(None)
-        return judge_result(value)
+        return judge_result(value, job._start.completed_in)
 
     def _leave_if_forked(self, error: BaseException | None) -> None:
         """Ends the process when it is a child of the handler's, which has no worker to go on in."""
@@ -139,7 +139,7 @@ class Runs:
             with _trace.attached(job.traceparent):
                 value = await handler.run_async(job)
             self._leave_if_forked(None)
-            ending = judge_result(value)
+            ending = judge_result(value, job._start.completed_in)
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             is_told = task is not None and task.cancelling() > 0

@@ -190,11 +190,14 @@ def _decide(error: BaseException, decide: Retryable) -> bool:
         return True
 
 
-def judge_result(value: Any) -> Ending:
+def judge_result(value: Any, completed_in: str | None = None) -> Ending:
     """The ending that a returned value is.
 
-    One that is no JSON, or far too large, is a failure.
+    One that is no JSON, or far too large, is a failure. `completed_in` is the result with which the
+    handler completed the job in a transaction; then what it returned is nothing.
     """
+    if completed_in is not None:
+        return Completed(completed_in)
     if value is None:
         return _NOTHING
     try:
