@@ -230,6 +230,7 @@ impl Loading<'_> {
     fn dress(&mut self, id: JobId, details: Details, payload: Text) {
         if let Some(row) = self.tables.jobs.get_mut(&id) {
             row.fingerprint = details.idempotency_key.as_ref().map(|_| Fingerprint::of(&payload));
+            row.is_bare = false;
             row.details = details;
             row.payload = payload;
         }
@@ -393,5 +394,6 @@ fn bare(job: Job) -> Row {
         attempts: Vec::new(),
         gathered_replays: 0,
         gathered_rejected: 0,
+        is_bare: true,
     }
 }

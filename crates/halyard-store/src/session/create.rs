@@ -158,6 +158,7 @@ impl Session<'_> {
             attempts: Vec::new(),
             gathered_replays: 0,
             gathered_rejected: 0,
+            is_bare: false,
         };
         self.put(&row);
         Created::New(Box::new(row.view()))

@@ -85,6 +85,8 @@ impl Numbers {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) job: Job,
+    /// Only `job` is known, and what one call needs: no claim may hand it out.
+    pub(crate) is_bare: bool,
     pub(crate) details: Details,
     pub(crate) payload: Text,
     pub(crate) fingerprint: Option<Fingerprint>,

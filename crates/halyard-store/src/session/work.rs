@@ -53,8 +53,13 @@ impl Session<'_> {
                 && (planted(Bug::PausedQueueClaimed) || !self.tables.is_paused(&job.queue))
                 && claim.tasks.as_ref().is_none_or(|tasks| tasks.contains(&job.task))
         };
-        let mut rows: Vec<Row> =
-            self.tables.jobs.values().filter(|row| may(&row.job)).cloned().collect();
+        let mut rows: Vec<Row> = self
+            .tables
+            .jobs
+            .values()
+            .filter(|row| !row.is_bare && may(&row.job))
+            .cloned()
+            .collect();
         rows.sort_by_key(|row| claim_order(&row.job));
         rows.truncate(fitting(&rows, claim.max));
         let terms =

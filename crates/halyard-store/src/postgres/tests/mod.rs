@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that panics has failed")]
 
 mod counting;
+mod groups;
 mod lists;
 mod losses;
 mod migrations;
