@@ -186,6 +186,6 @@ statements! {
     totals: [];
     totals_add: [INT2, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8];
     transaction_id: [];
-    transaction_status: [TEXT];
+    transaction_status: [TEXT, INT8];
     view: [UUID];
 }

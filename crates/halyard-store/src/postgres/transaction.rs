@@ -110,19 +110,23 @@ async fn write(
             hands.query(&hands.sql.transaction_id, &[])
         );
         written?;
-        let row = rows?.pop();
-        id = row.map(|row| Columns::from(&row, 0).next::<Option<String>>()).transpose()?;
+        if let Some(row) = rows?.first() {
+            let mut next = Columns::from(row, 0);
+            let number: Option<String> = next.next()?;
+            let life: i64 = next.next()?;
+            id = number.map(|number| (number, life));
+        }
     }
     *turn = Some(shared.turns.take());
-    match (hands.client.batch_execute("COMMIT").await, id.flatten()) {
+    match (hands.client.batch_execute("COMMIT").await, id) {
         (Ok(()), _) => Ok(()),
         (Err(error), _) if !writes => Err(error.into()),
         (Err(_), None) => Err(Trouble::OutcomeUnknown),
-        (Err(error), Some(id)) => {
+        (Err(error), Some((id, life))) => {
             // Nobody else waits for the answer.
             *turn = None;
             tracing::warn!(%error, "the answer to a commit was lost; asking what became of it");
-            outcome(shared, &id).await
+            outcome(shared, &id, life).await
         }
     }
 }
@@ -193,20 +197,22 @@ fn give_back(shared: &Shared, unused: &mut VecDeque<i64>) {
     }
 }
 
-/// What became of a commit whose answer was lost.
-async fn outcome(shared: &Shared, id: &str) -> Ran<()> {
+/// What became of a commit whose answer was lost. The transaction's number says it in this life of
+/// the server only.
+async fn outcome(shared: &Shared, id: &str, life: i64) -> Ran<()> {
     for _ in 0..OUTCOME_TRIES {
         if let Ok(connection) = shared.pool.get().await {
             let hands = Hands { client: &connection, sql: &shared.sql };
-            let rows = hands.query(&shared.sql.transaction_status, &[&id]).await;
+            let rows = hands.query(&shared.sql.transaction_status, &[&id, &life]).await;
             let status = rows.and_then(|rows| {
                 let row = rows.first().ok_or(Trouble::OutcomeUnknown)?;
                 Columns::from(row, 0).next::<Option<String>>()
             });
-            match status.ok().flatten().as_deref() {
-                Some("committed") => return Ok(()),
-                Some("aborted") => return Err(Trouble::ChangedMeanwhile),
-                Some(_) | None => {}
+            match status.as_ref().map(Option::as_deref) {
+                Ok(Some("committed")) => return Ok(()),
+                Ok(Some("aborted")) => return Err(Trouble::ChangedMeanwhile),
+                Ok(None) => return Err(Trouble::OutcomeUnknown),
+                Ok(Some(_)) | Err(_) => {}
             }
         }
         pause(OUTCOME_PAUSE).await;
