@@ -1,14 +1,11 @@
 //! After the last kill: all work is done, and the final state is read.
 
 use std::collections::BTreeSet;
-use std::io::Read;
-use std::path::PathBuf;
 
 use halyard_tests::checker::Ending;
 use halyard_tests::history::{Call, Entry, Lease, Outcome, Reply, Report};
 use halyard_tests::until;
 use halyard_tests::wire::Client;
-use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 
 use crate::Trial;
@@ -17,7 +14,7 @@ use crate::load::LEASE_MS;
 const ALIVE: &str = "/v1/jobs?state=scheduled,queued,running,retrying&limit=1";
 
 fn client(trial: &Trial) -> Client {
-    trial.server.read().unwrap().client()
+    trial.ground.client(0).1
 }
 
 /// Works as a worker without faults until no job is left that could run.
@@ -55,15 +52,18 @@ pub(crate) fn finish_everything(trial: &Trial) {
         let alive = client.get(ALIVE).expect(200);
         alive["data"].as_array().is_some_and(Vec::is_empty).then_some(())
     });
-    // What is refused is counted in memory and stored within a second, all of it at once.
+    // What is refused is counted in memory and stored within a second, all of a server's at once.
     let Some(lease) = last else { return };
     let path = format!("/v1/jobs/{}", lease.job);
-    let before = client.get(&path).expect(200)["rejected"].as_u64();
-    let (worker, leases) = ("wrk_healer".into(), vec![lease]);
-    record(trial, &mut client, Call::Heartbeat { worker, leases, lease_ms: LEASE_MS });
-    until("the refusals to be stored", || {
-        (client.get(&path).expect(200)["rejected"].as_u64() > before).then_some(())
-    });
+    for server in 0..trial.ground.count() {
+        let (_, mut client) = trial.ground.client(server);
+        let before = client.get(&path).expect(200)["rejected"].as_u64();
+        let (worker, leases) = ("wrk_healer".into(), vec![lease.clone()]);
+        record(trial, &mut client, Call::Heartbeat { worker, leases, lease_ms: LEASE_MS });
+        until("the refusals to be stored", || {
+            (client.get(&path).expect(200)["rejected"].as_u64() > before).then_some(())
+        });
+    }
 }
 
 fn record(trial: &Trial, client: &mut Client, call: Call) -> Value {
@@ -108,33 +108,4 @@ pub(crate) fn counters_agree(trial: &Trial, ending: &Ending) {
         let counted = ending.jobs.values().filter(|job| job["state"] == state).count();
         assert_eq!(queue["counts"][state], counted, "{state}: {queue}");
     }
-}
-
-/// I39: SQLite finds nothing wrong with the file.
-pub(crate) fn file_is_sound(trial: &Trial) {
-    let mut server = trial.server.write().unwrap();
-    let status = server.stop();
-    assert!(status.success(), "a graceful stop ends with {status}");
-    let files = databases(server.directory().path());
-    assert!(!files.is_empty(), "no SQLite file in the data directory");
-    for file in files {
-        let database = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)
-            .expect("the file can be opened");
-        let verdict: String =
-            database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
-        assert_eq!(verdict, "ok", "{}", file.display());
-    }
-}
-
-/// The SQLite files of a directory, told by their first bytes.
-fn databases(directory: &std::path::Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(directory).expect("the data directory can be read");
-    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    files
-        .filter(|file| {
-            let mut start = [0; 15];
-            let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut start));
-            read.is_ok() && &start == b"SQLite format 3"
-        })
-        .collect()
 }

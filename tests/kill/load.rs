@@ -29,6 +29,13 @@ const LEASE_LONG_MS: u64 = 18_000;
 /// at lapsed ones, if it can be.
 const LATE: Duration = Duration::from_millis(20);
 
+/// With several servers, every so many steps of a client are the last at its server: what it holds
+/// it reports elsewhere.
+const MOVES_ONE_IN: u32 = 20;
+
+/// How long a client waits after an answer that the database is away.
+const REST: Duration = Duration::from_millis(100);
+
 /// How many leases a client holds at most.
 const HELD_MAX: usize = 12;
 
@@ -43,6 +50,8 @@ struct Held {
 struct Actor<'a> {
     trial: &'a Trial,
     number: usize,
+    /// Whom it speaks to.
+    server: usize,
     client: Client,
     chance: StdRng,
     count: u64,
@@ -59,10 +68,12 @@ struct Actor<'a> {
 
 /// Makes calls until the trial is over, then reports what is still held.
 pub(crate) fn run(trial: &Trial, number: usize, seed: u64) {
+    let (server, client) = trial.ground.client(number);
     let mut actor = Actor {
         trial,
         number,
-        client: trial.server.read().unwrap().client(),
+        server,
+        client,
         chance: StdRng::seed_from_u64(seed.wrapping_add(1 + number as u64)),
         count: 0,
         held: Vec::new(),
@@ -83,6 +94,9 @@ pub(crate) fn run(trial: &Trial, number: usize, seed: u64) {
 
 impl Actor<'_> {
     fn step(&mut self) {
+        if self.trial.ground.count() > 1 && self.one_in(MOVES_ONE_IN) {
+            self.move_on();
+        }
         if self.lapsing.first().is_some_and(|(at, _)| *at + LATE <= Instant::now()) {
             return self.speak_at_lapse();
         }
@@ -111,12 +125,16 @@ impl Actor<'_> {
             if let (Call::Claim { repeat, .. }, Reply::Unknown(_)) = (&mut call, &reply) {
                 *repeat = true;
             }
-            // While the server is away the nemesis holds this lock.
-            self.client = self.trial.server.read().unwrap().client();
+            self.move_on();
             if matches!(reply, Reply::NotSent) {
                 std::thread::sleep(Duration::from_millis(10));
             }
         }
+    }
+
+    /// Speaks to the next server from now on, or anew to the only one.
+    fn move_on(&mut self) {
+        (self.server, self.client) = self.trial.ground.client(self.server + 1);
     }
 
     /// Makes a call once, and records it.
@@ -129,14 +147,18 @@ impl Actor<'_> {
         let sent = trial.recorder.now();
         // Now and then the network loses an answer, and always more of them when a server dies.
         let (lost, lost_at_kill) = (self.one_in(60), self.one_in(2));
+        let server = self.server;
         let answer = self.client.try_call_with(method, &path, body.as_deref(), || {
-            let killed = trial.nemesis.sent(trial, call);
+            let killed = trial.nemesis.sent(trial, call, server);
             !(lost || killed && lost_at_kill)
         });
         let done = trial.recorder.now();
         trial.in_flight.fetch_sub(weight, Ordering::SeqCst);
         let reply = match answer {
-            Ok(answer) if answer.status >= 500 => Reply::Unknown(answer.text()),
+            Ok(answer) if answer.status >= 500 => {
+                std::thread::sleep(REST);
+                Reply::Unknown(answer.text())
+            }
             Ok(answer) => Reply::Got { status: answer.status, body: answer.json() },
             Err(Failure::NoAnswer(error)) => Reply::Unknown(error.to_string()),
             Err(Failure::NotSent(_)) => Reply::NotSent,

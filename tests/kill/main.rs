@@ -3,8 +3,12 @@
 //! Eight clients do everything a producer, a worker and an operator do ([`load`]), while the
 //! server process is ended with SIGKILL at random moments and at chosen ones: between a request
 //! and its answer ([`nemesis`]). It is started again on the same directory; the clients repeat
-//! what was left without an answer, as real ones do. At last all work is done ([`healing`]), and
-//! the checker judges what the clients saw.
+//! what was left without an answer, as real ones do. At last all work is done ([`healing`]), the
+//! checker judges what the clients saw, and what is stored must agree with itself ([`sound`]).
+//!
+//! The same is tried with three servers on one PostgreSQL ([`ground`]). The clients go from one to
+//! another with what they hold; one server is killed, or all, or PostgreSQL is stopped at once or
+//! killed itself.
 //!
 //! A run in which little happened proves nothing, so it fails too: 60 % of the calls must have
 //! succeeded, 30 % of the kills must have struck while a change was under way, jobs must have been
@@ -34,30 +38,32 @@
 //!
 //! All of them turn tests of the store red: `crates/halyard-store/tests/planted.rs`.
 
+mod ground;
 mod healing;
 mod load;
 mod nemesis;
 mod reached;
+mod sound;
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, RwLock};
 
 use halyard_tests::checker::{check, explain};
 use halyard_tests::history::{Call, Entry, History, Recorder};
-use halyard_tests::server::Server;
 
+use ground::Ground;
 use nemesis::Nemesis;
 use reached::reached;
 
 /// How many threads make calls.
 const CLIENTS: usize = 8;
 
-/// How often the server is killed, unless `HALYARD_KILLS` says otherwise.
+/// How often somebody is killed, unless `HALYARD_KILLS` says otherwise.
 const KILLS: usize = 30;
 
 /// What all threads of the run share.
 struct Trial {
-    server: RwLock<Server>,
+    ground: Ground,
     recorder: Recorder,
     nemesis: Nemesis,
     /// Changes that were sent and not answered.
@@ -78,9 +84,18 @@ fn seed_and_kills() -> (u64, usize) {
 
 #[test]
 fn killed_under_load_it_keeps_every_promise() {
+    every_promise_is_kept(Ground::of_one());
+}
+
+#[test]
+fn killed_under_load_three_servers_on_postgres_keep_every_promise() {
+    every_promise_is_kept(Ground::on_postgres());
+}
+
+fn every_promise_is_kept(ground: Ground) {
     let (seed, kills) = seed_and_kills();
     let trial = Trial {
-        server: RwLock::new(Server::start()),
+        ground,
         recorder: Recorder::default(),
         nemesis: Nemesis::default(),
         in_flight: AtomicUsize::new(0),
@@ -98,12 +113,11 @@ fn killed_under_load_it_keeps_every_promise() {
     healing::finish_everything(&trial);
     let ending = healing::ending(&trial);
     healing::counters_agree(&trial, &ending);
-    healing::file_is_sound(&trial);
-
     let history = trial.recorder.history();
     let violations = check(&history, &ending);
     report(&history, &trial, kills);
     assert!(violations.is_empty(), "{}", explain(&history, &ending, &violations, 5));
+    sound::all_is_sound(&trial, &ending);
     it_counts(&history, &trial, kills);
     let reached = reached(&history, &ending);
     println!("reached: {reached:?}");
