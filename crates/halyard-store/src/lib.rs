@@ -7,6 +7,7 @@
 //! | [`duties`] | what a store must do beyond core's rules: orders, chance, counts, memory |
 //! | [`options`] | what every store is opened with |
 //! | [`clock`] | the only file that asks the operating system for the time |
+//! | [`finding`] | what an examination of a store finds |
 //! | `remembered` | requests with an `Idempotency-Key`, as databases keep them |
 //! | `session` | verbs on rows in memory: the model's, and PostgreSQL's |
 //! | [`memory`] | the model: whole tables in memory; the others are compared with it |
@@ -25,6 +26,7 @@
 pub mod clock;
 pub mod contract;
 pub mod duties;
+pub mod finding;
 mod history;
 pub mod memory;
 pub mod moving;

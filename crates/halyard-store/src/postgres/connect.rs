@@ -5,16 +5,15 @@ use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{
-    Hook, HookError, Manager, ManagerConfig, Object, PoolError, RecyclingMethod, Runtime,
-    TimeoutType,
-};
+use deadpool::Runtime;
+use deadpool::managed::{self, PoolError, TimeoutType};
 use halyard_core::job::Name;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::connection::{Maker, RECYCLE_MAX};
 use super::url::Target;
 use super::{Ran, Trouble, told};
 
@@ -31,11 +30,6 @@ pub const VERSION_MIN: u32 = 14;
 const WAIT_MAX: Duration = Duration::from_secs(5);
 /// How long making a connection may take, over all addresses.
 const CREATE_MAX: Duration = Duration::from_secs(15);
-const RECYCLE_MAX: Duration = Duration::from_secs(2);
-/// A connection is closed after this long: a balancer's choice and memory are not kept for ever.
-const LIFE_MAX: Duration = Duration::from_secs(30 * 60);
-/// A connection that rested longer is asked whether it still is one before it is used.
-const TRUSTED_FOR: Duration = Duration::from_secs(2);
 
 /// How a PostgreSQL store is opened.
 #[derive(Clone)]
@@ -185,10 +179,13 @@ pub enum OpenError {
 pub(super) type Lone =
     (Client, Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>);
 
+/// A connection of the pool. It goes back when it is dropped.
+pub(super) type Object = managed::Object<Maker>;
+
 /// The connections of one store.
 #[derive(Clone)]
 pub(super) struct Pool {
-    pool: deadpool_postgres::Pool,
+    pool: managed::Pool<Maker>,
     config: Config,
     tls: MakeRustlsConnect,
     place: String,
@@ -199,28 +196,13 @@ impl Pool {
     pub(super) async fn open(options: &Options) -> Result<Self, OpenError> {
         let target = Target::parse(&options.url)?;
         let tls = target.tls.connector()?;
-        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = Manager::from_config(target.config.clone(), tls.clone(), recycling);
-        let pool = deadpool_postgres::Pool::builder(manager)
+        let maker = Maker { config: target.config.clone(), tls: tls.clone() };
+        let pool = managed::Pool::builder(maker)
             .max_size(options.connections.max(2))
             .wait_timeout(Some(WAIT_MAX))
             .create_timeout(Some(CREATE_MAX))
             .recycle_timeout(Some(RECYCLE_MAX))
             .runtime(Runtime::Tokio1)
-            .post_recycle(Hook::async_fn(|client, metrics| {
-                Box::pin(async move {
-                    if metrics.age() > LIFE_MAX {
-                        return Err(HookError::message("its life is over"));
-                    }
-                    if metrics.last_used() > TRUSTED_FOR {
-                        tokio::time::timeout(RECYCLE_MAX, client.simple_query(""))
-                            .await
-                            .map_err(|_| HookError::message("it does not answer"))?
-                            .map_err(HookError::Backend)?;
-                    }
-                    Ok(())
-                })
-            }))
             .build()
             .map_err(|error| OpenError::Tls(error.to_string()))?;
         let pool = Self { pool, config: target.config.clone(), tls, place: target.place() };
@@ -228,7 +210,7 @@ impl Pool {
         Ok(pool)
     }
 
-    /// A connection. It goes back when it is dropped.
+    /// A connection.
     pub(super) async fn get(&self) -> Ran<Object> {
         self.pool.get().await.map_err(|error| match error {
             PoolError::Timeout(TimeoutType::Wait) => Trouble::Overloaded,
@@ -333,14 +315,15 @@ impl About<'_> {
     }
 }
 
-/// Says whether the connection, rather than the statement, is what failed: on another one a
-/// statement that only reads may well run.
+/// Says whether the connection, rather than the statement, is what failed: on another one the same
+/// may well run.
 pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
     let gone = [
         SqlState::ADMIN_SHUTDOWN,
         SqlState::CRASH_SHUTDOWN,
         SqlState::CANNOT_CONNECT_NOW,
         SqlState::DATABASE_DROPPED,
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
         SqlState::IDLE_SESSION_TIMEOUT,
     ];
     let broken = |error: &tokio_postgres::Error| {

@@ -13,14 +13,14 @@ use halyard_core::TimeMs;
 use halyard_core::id::JobId;
 use tokio::sync::{mpsc, oneshot};
 
-use super::Ran;
-use super::connect::{OnClaimableElsewhere, Options, Pool, Time};
+use super::connect::{Object, OnClaimableElsewhere, Options, Pool, Time};
 use super::loaded::Hands;
 use super::needs::{Needs, Ready};
 use super::notify::Hints;
 use super::statements::Statements;
 use super::transaction;
 use super::turns::{Turn, Turns};
+use super::{Ran, Trouble};
 use crate::session::{Session, Tables};
 use crate::verbs::{Change, Totals};
 use crate::{Answer, StoreError};
@@ -31,6 +31,9 @@ pub(super) const WAITING_CALLS_MAX: usize = 16_384;
 const GROUP_WEIGHT_MAX: usize = 2_000;
 /// How often a group is run that others made fail.
 const TRIES_MAX: usize = 6;
+/// After so many calls of a group that waited for a lock in vain the others are not tried: what is
+/// locked is not one job.
+const LOCKED_OUT_MAX: usize = 2;
 /// Slots of counters: more than lanes of some servers, so that two of them seldom share one.
 const SLOTS: u32 = 64;
 
@@ -230,25 +233,38 @@ impl Shared {
         Some(group)
     }
 
-    async fn commit(&self, mut group: Vec<Box<dyn Call>>, slot: i16) {
+    /// Runs a group and answers it; says whether a lock was waited for in vain.
+    async fn commit(&self, mut group: Vec<Box<dyn Call>>, slot: i16) -> bool {
         match self.run(&mut group, slot).await {
             Ok((changes, mut turn)) => {
                 turn.come().await;
                 self.publish(&changes);
                 drop(turn);
                 group.into_iter().for_each(|call| call.answer(Ok(())));
+                false
             }
             Err(trouble) if group.len() > 1 && trouble.is_of_one_call() => {
-                for call in group {
-                    Box::pin(self.commit(vec![call], slot)).await;
-                }
+                self.commit_apart(group, slot, trouble).await
             }
             Err(trouble) => {
-                let error = StoreError::from(trouble);
-                tracing::error!(%error, "the database refused a group of {} calls", group.len());
-                group.into_iter().for_each(|call| call.answer(Err(error.clone())));
+                let is_locked_out = trouble.is_locked_out();
+                refuse(group, trouble);
+                is_locked_out
             }
         }
+    }
+
+    /// Runs the calls of a group that failed one by one.
+    async fn commit_apart(&self, group: Vec<Box<dyn Call>>, slot: i16, trouble: Trouble) -> bool {
+        let mut locked_out = 0;
+        let mut rest = group.into_iter();
+        while locked_out < LOCKED_OUT_MAX
+            && let Some(call) = rest.next()
+        {
+            locked_out += usize::from(Box::pin(self.commit(vec![call], slot)).await);
+        }
+        refuse(rest.collect(), trouble);
+        locked_out > 0
     }
 
     async fn run(&self, group: &mut [Box<dyn Call>], slot: i16) -> Ran<(Vec<Change>, Turn)> {
@@ -273,9 +289,10 @@ impl Shared {
         let connection = self.pool.get().await?;
         let hands = Hands { client: &connection, sql: &self.sql };
         let ran = transaction::run(self, hands, group, slot, careful).await;
-        if ran.is_err() && connection.batch_execute("ROLLBACK").await.is_err() {
+        let Err(trouble) = &ran else { return ran };
+        if connection.batch_execute("ROLLBACK").await.is_err() || trouble.is_read_only() {
             // Whatever it is in the middle of, nobody gets it after this.
-            drop(deadpool_postgres::Object::take(connection));
+            drop(Object::take(connection));
         }
         ran
     }
@@ -325,6 +342,14 @@ impl Drop for PanicAlarm<'_> {
         if std::thread::panicking() {
             (self.0.on_fatal)("a lane found a broken invariant");
         }
+    }
+}
+
+fn refuse(group: Vec<Box<dyn Call>>, trouble: Trouble) {
+    if !group.is_empty() {
+        let error = StoreError::from(trouble);
+        tracing::error!(%error, "the database refused a group of {} calls", group.len());
+        group.into_iter().for_each(|call| call.answer(Err(error.clone())));
     }
 }
 

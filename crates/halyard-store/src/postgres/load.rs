@@ -95,8 +95,7 @@ impl Loading<'_> {
             let lapsed = self.hands.query(&sql.lapsed, &[&self.now, &limit]).await?;
             self.take(&lapsed)?;
         }
-        // Who meets a job under the id of a new one, or as a lease of a repeated claim, looks at
-        // all of it.
+        // Who meets a job under a new one's id, or as a lease of a repeated claim, looks at it all.
         let is_met = |job: &Job| {
             let mark = job.running().and_then(|start| start.claim);
             needs.made_ids.contains(&job.id) || mark.is_some_and(|it| needs.marks.contains(&it))

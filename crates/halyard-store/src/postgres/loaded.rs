@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use halyard_core::TimeMs;
 use halyard_core::id::JobId;
 use halyard_core::job::{Job, Name};
-use tokio_postgres::Client;
 use uuid::Uuid;
 
 use super::Ran;
+use super::connection::Connected;
 use super::statements::{Parameter, Statement, Statements};
 use crate::session::remembered::Request;
 use crate::session::{Held, Tables};
@@ -17,7 +17,7 @@ use crate::session::{Held, Tables};
 /// A transaction's connection with the statements of its schema.
 #[derive(Clone, Copy)]
 pub(super) struct Hands<'c> {
-    pub(super) client: &'c Client,
+    pub(super) client: &'c Connected,
     pub(super) sql: &'c Statements,
 }
 

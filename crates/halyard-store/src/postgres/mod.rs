@@ -2,7 +2,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `url`, `tls`, `connect` | where the database is, how it is spoken to, the connections |
+//! | `url`, `tls`, `connect` | where the database is, how it is spoken to, the pool |
+//! | `connection` | one connection, and what the database says beside its answers |
 //! | `migrations` | the schema's history |
 //! | `statements`, `sql/` | every statement, with the types of its parameters |
 //! | `rows` | rows to nouns |
@@ -10,15 +11,19 @@
 //! | `trouble` | what goes wrong, and what that means for a group |
 //! | `turns` | the order in which commits are told of |
 //! | `transaction` | one group: begin, load, run, write, commit |
+//! | `outcome` | what became of a commit that was not simply answered |
 //! | `needs`, `load`, `loaded` | what calls need, loading and locking it |
 //! | `difference`, `write` | what the calls made of it, writing that |
+//! | [`doctor`] | what may go wrong with a database, looked at from outside |
 //! | `store`, `prune` | the verbs |
 //! | `reads` | the verbs that only read |
 //! | `moving` | rows out and in, when a store moves to SQLite or from it |
 //! | `notify` | hints from server to server |
 
 mod connect;
+mod connection;
 mod difference;
+pub mod doctor;
 mod lanes;
 mod load;
 mod loaded;
@@ -26,6 +31,7 @@ mod migrations;
 pub(crate) mod moving;
 mod needs;
 mod notify;
+mod outcome;
 mod prune;
 mod reads;
 mod rows;

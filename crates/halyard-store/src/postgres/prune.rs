@@ -4,7 +4,6 @@ use halyard_core::TimeMs;
 use halyard_core::id::JobId;
 use halyard_core::job::State;
 use halyard_core::retention::Retention;
-use tokio_postgres::Client;
 
 use super::Ran;
 use super::lanes::{Lanes, Shared};
@@ -51,8 +50,7 @@ async fn found(
     now: TimeMs,
 ) -> Ran<Vec<(JobId, TimeMs)>> {
     let connection = shared.pool.get().await?;
-    let client: &Client = &connection;
-    let hands = Hands { client, sql: &shared.sql };
+    let hands = Hands { client: &connection, sql: &shared.sql };
     let mut found = Vec::new();
     for state in ENDED {
         let before = retention.ended_before(state, now);
@@ -101,8 +99,7 @@ async fn surplus(
 /// Expired tombstones, requests and minutes, and counters that count nothing.
 async fn forget(shared: &Shared, max: usize, now: TimeMs) -> Ran<usize> {
     let connection = shared.pool.get().await?;
-    let client: &Client = &connection;
-    let hands = Hands { client, sql: &shared.sql };
+    let hands = Hands { client: &connection, sql: &shared.sql };
     let keys = hands.execute(&shared.sql.keys_prune, &[&now, &limit(max)]).await?;
     let keys = usize::try_from(keys).unwrap_or(max);
     let left = limit(max - keys);

@@ -131,6 +131,8 @@ statements! {
     counters_add: [INT2, TEXT_ARRAY, TEXT_ARRAY, INT2_ARRAY, INT8_ARRAY];
     counters_clean: [INT8];
     created_place: [INT8];
+    doctor: [TEXT];
+    doctor_tables: [TEXT];
     due: [INT8, INT8];
     ended: [INT2, INT8, INT8];
     ended_count: [];

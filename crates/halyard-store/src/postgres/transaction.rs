@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use halyard_core::{TimeMs, limits};
 
@@ -12,23 +11,24 @@ use super::lanes::{Call, Shared, Tally};
 use super::load;
 use super::loaded::{Hands, Loaded};
 use super::needs::Needs;
+use super::outcome::{Mark, outcome};
 use super::rows::Columns;
 use super::turns::Turn;
 use super::{Ran, Trouble};
-use crate::clock::pause;
 use crate::session::{Numbers, Session};
 use crate::verbs::Change;
 
 /// Every statement of a transaction finds its rows by an index, whatever the planner believes of
 /// tables that it has no statistics of. Where there is no index it believes that the statement is
 /// costly, and would compile it first.
+///
+/// How long it waits is our own choice, whatever an administrator has set for all: a statement
+/// waits for locks alone, and a commit that waits for a standby must not be cut short. Who began
+/// and does not go on, because its machine stands still, holds its locks for some seconds only.
 const BEGIN: &str = "BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; \
                      SET LOCAL enable_mergejoin = off; SET LOCAL jit = off; \
-                     SET LOCAL lock_timeout = '5s'";
-
-/// How often, and how long apart, the outcome of a commit whose answer was lost is asked for.
-const OUTCOME_TRIES: usize = 10;
-const OUTCOME_PAUSE: Duration = Duration::from_millis(500);
+                     SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = 0; \
+                     SET LOCAL idle_in_transaction_session_timeout = '10s'";
 
 /// Runs calls. On an error nothing was changed, or it says that nobody knows.
 pub(super) async fn run(
@@ -103,30 +103,25 @@ async fn write(
     turn: &mut Option<Turn>,
 ) -> Ran<()> {
     let writes = !difference.is_empty();
-    let mut id = None;
+    let mut mark = None;
     if writes {
-        let (written, rows) = tokio::join!(
+        let (written, rows) = tokio::join!(biased;
             difference.write(hands, slot),
             hands.query(&hands.sql.transaction_id, &[])
         );
         written?;
-        if let Some(row) = rows?.first() {
-            let mut next = Columns::from(row, 0);
-            let number: Option<String> = next.next()?;
-            let life: i64 = next.next()?;
-            id = number.map(|number| (number, life));
-        }
+        mark = rows?.first().map(Mark::of).transpose()?.flatten();
     }
     *turn = Some(shared.turns.take());
-    match (hands.client.batch_execute("COMMIT").await, id) {
+    match (hands.client.commit().await, mark) {
         (Ok(()), _) => Ok(()),
-        (Err(error), _) if !writes => Err(error.into()),
+        (Err(trouble), _) if !writes => Err(trouble),
         (Err(_), None) => Err(Trouble::OutcomeUnknown),
-        (Err(error), Some((id, life))) => {
+        (Err(trouble), Some(mark)) => {
             // Nobody else waits for the answer.
             *turn = None;
-            tracing::warn!(%error, "the answer to a commit was lost; asking what became of it");
-            outcome(shared, &id, life).await
+            tracing::warn!(%trouble, "a commit was not simply answered; asking what became of it");
+            outcome(shared, &mark).await
         }
     }
 }
@@ -142,7 +137,7 @@ pub(super) struct Around {
 /// it.
 async fn begin(shared: &Shared, hands: Hands<'_>, stamps: bool) -> Ran<(TimeMs, TimeMs)> {
     let (begun, around) =
-        tokio::join!(hands.client.batch_execute(BEGIN), look_at_clock(shared, hands));
+        tokio::join!(biased; hands.client.batch_execute(BEGIN), look_at_clock(shared, hands));
     begun?;
     let Around { now, mut stamp, is_durable } = around?;
     if !is_durable {
@@ -195,27 +190,4 @@ fn give_back(shared: &Shared, unused: &mut VecDeque<i64>) {
         rest.append(unused);
         rest.make_contiguous().sort_unstable();
     }
-}
-
-/// What became of a commit whose answer was lost. The transaction's number says it in this life of
-/// the server only.
-async fn outcome(shared: &Shared, id: &str, life: i64) -> Ran<()> {
-    for _ in 0..OUTCOME_TRIES {
-        if let Ok(connection) = shared.pool.get().await {
-            let hands = Hands { client: &connection, sql: &shared.sql };
-            let rows = hands.query(&shared.sql.transaction_status, &[&id, &life]).await;
-            let status = rows.and_then(|rows| {
-                let row = rows.first().ok_or(Trouble::OutcomeUnknown)?;
-                Columns::from(row, 0).next::<Option<String>>()
-            });
-            match status.as_ref().map(Option::as_deref) {
-                Ok(Some("committed")) => return Ok(()),
-                Ok(Some("aborted")) => return Err(Trouble::ChangedMeanwhile),
-                Ok(None) => return Err(Trouble::OutcomeUnknown),
-                Ok(Some(_)) | Err(_) => {}
-            }
-        }
-        pause(OUTCOME_PAUSE).await;
-    }
-    Err(Trouble::OutcomeUnknown)
 }

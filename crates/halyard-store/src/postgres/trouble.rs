@@ -4,6 +4,7 @@ use std::error::Error;
 
 use tokio_postgres::error::SqlState;
 
+use super::connect::is_lost;
 use crate::StoreError;
 
 /// Why a statement, or what was to run it, gave nothing.
@@ -66,11 +67,15 @@ impl Trouble {
             SqlState::T_R_SERIALIZATION_FAILURE,
             SqlState::T_R_DEADLOCK_DETECTED,
             SqlState::UNIQUE_VIOLATION,
-            SqlState::LOCK_NOT_AVAILABLE,
             SqlState::IN_FAILED_SQL_TRANSACTION,
+            // By an administrator's hand; what takes long of itself is not cancelled.
+            SqlState::QUERY_CANCELED,
         ];
         match self {
-            Self::Database(error) => error.code().is_some_and(|code| again.contains(code)),
+            // What was lost before its commit was sent is rolled back.
+            Self::Database(error) => {
+                is_lost(error) || error.code().is_some_and(|code| again.contains(code))
+            }
             Self::ChangedMeanwhile => true,
             Self::Senseless { .. }
             | Self::Unconnected(_)
@@ -97,9 +102,23 @@ impl Trouble {
             if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION))
     }
 
+    /// Says whether a lock was waited for in vain.
+    pub(super) fn is_locked_out(&self) -> bool {
+        matches!(self, Self::Database(error)
+            if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+    }
+
+    /// Says whether the connection leads to a database that takes no writes: after a failover
+    /// another one may.
+    pub(super) fn is_read_only(&self) -> bool {
+        matches!(self, Self::Database(error)
+            if error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION))
+    }
+
     /// Says whether a group may have failed for the sake of one of its calls.
     pub(super) fn is_of_one_call(&self) -> bool {
         match self {
+            _ if self.is_locked_out() || self.follows() => true,
             Self::Database(error) => error.code().is_some_and(|code| {
                 // Classes of data, of limits and of what the program said.
                 ["22", "23", "40", "42", "54"].iter().any(|class| code.code().starts_with(class))

@@ -53,7 +53,7 @@ impl Difference<'_> {
         let zeros = vec![0_i32; self.removed.len()];
         let seqs: [Parameter<'_>; 1] = [&self.removed];
         let from_zero: [Parameter<'_>; 2] = [&self.removed, &zeros];
-        tokio::try_join!(
+        tokio::try_join!(biased;
             hands.execute(&sql.jobs_delete, &seqs),
             hands.execute(&sql.bodies_delete, &seqs),
             hands.execute(&sql.results_delete, &seqs),
@@ -110,7 +110,7 @@ impl Difference<'_> {
         ];
         let bodies: [Parameter<'_>; 7] =
             [&seq, &id, &tags, &traceparent, &key, &rerun_of, &payload];
-        tokio::try_join!(
+        tokio::try_join!(biased;
             hands.execute(&hands.sql.jobs_insert, &jobs),
             hands.execute(&hands.sql.bodies_insert, &bodies),
         )?;
@@ -376,7 +376,7 @@ impl Difference<'_> {
             }
             Ok(())
         };
-        tokio::try_join!(counters, totals, minutes)?;
+        tokio::try_join!(biased; counters, totals, minutes)?;
         Ok(())
     }
 }

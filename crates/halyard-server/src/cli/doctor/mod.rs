@@ -5,7 +5,8 @@
 //! | `server` | asks a running server, as anybody could |
 //! | `report` | findings for people, and as JSON |
 //!
-//! What a data directory is asked stands in [`halyard_store::sqlite::doctor`].
+//! What a data directory is asked stands in [`halyard_store::sqlite::doctor`], and what a database
+//! is asked in [`halyard_store::postgres::doctor`].
 
 mod report;
 mod server;
@@ -13,7 +14,9 @@ mod server;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use halyard_store::sqlite::doctor::{self, Depth, Finding, Level};
+use halyard_store::finding::{Finding, Level};
+use halyard_store::postgres;
+use halyard_store::sqlite::doctor::{self, Depth};
 
 use self::report::Subject;
 use super::failure::Failure;
@@ -22,22 +25,32 @@ use super::screen::{Screen, clean};
 
 const DATA_DIR: &str = "./halyard-data";
 
-/// Look whether all is well: in a data directory, and at a running server.
+/// Look whether all is well: in a data directory or database, and at a running server.
 ///
-/// Without --data-dir and --url it looks at ./halyard-data and at http://127.0.0.1:7373, as far as
-/// they are there. With --data-dir it looks at a server only if --url is given too: HALYARD_URL
-/// does not count then. A data directory is only read, and may be served meanwhile. The exit code
-/// is 1 if anything is broken, and 0 if somebody should merely look.
+/// Without --data-dir, --database-url and --url it looks at ./halyard-data and at
+/// http://127.0.0.1:7373, as far as they are there. With --data-dir or --database-url it looks at a
+/// server only if --url is given too: HALYARD_URL does not count then. A data directory or database
+/// is only read, and may be served meanwhile. The exit code is 1 if anything is broken, and 0 if
+/// somebody should merely look.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   halyard doctor
   halyard doctor --data-dir /var/lib/halyard --full
+  halyard doctor --database-url postgres://halyard@db.example/jobs
   halyard doctor --url https://halyard.example --json | jq '.findings[] | select(.level != \"ok\")'")]
 pub struct Args {
     /// Directory of a SQLite store [env: HALYARD_DATA_DIR].
     #[arg(long, value_name = "PATH")]
     data_dir: Option<PathBuf>,
+    /// A PostgreSQL database that holds jobs [env: HALYARD_DATABASE_URL]. Better set by its
+    /// variable if it holds a password: flags can be seen by others.
+    #[arg(long, value_name = "URL", conflicts_with = "data_dir")]
+    database_url: Option<String>,
+    /// The schema of the database that holds the jobs.
+    #[arg(long, env = "HALYARD_DATABASE_SCHEMA", default_value = postgres::SCHEMA_DEFAULT,
+        value_name = "NAME")]
+    database_schema: String,
     #[command(flatten)]
     remote: Remote,
     /// Also compare every index with its table.
@@ -56,13 +69,15 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let screen = Screen::new(args.remote.json);
     let variable = std::env::var_os("HALYARD_DATA_DIR").filter(|path| !path.is_empty());
-    // A directory that a flag names is looked at alone, whatever server a variable names.
-    let named = match args.data_dir {
-        Some(_) => args.remote.is_named_by_flag(),
-        None => args.remote.url().is_some(),
-    };
+    // What a flag names is looked at alone, whatever else a variable names.
+    let by_flag = args.data_dir.is_some() || args.database_url.is_some();
+    let named = if by_flag { args.remote.is_named_by_flag() } else { args.remote.url().is_some() };
+    let database = args.database_url.or_else(|| {
+        std::env::var("HALYARD_DATABASE_URL").ok().filter(|url| !by_flag && !url.is_empty())
+    });
+    let variable = variable.filter(|_| database.is_none());
     let given = args.data_dir.or_else(|| variable.map(PathBuf::from));
-    let only_server = given.is_none() && named;
+    let only_server = given.is_none() && (named || database.is_some());
     let directory = match &given {
         Some(directory) => Some(directory.as_path()),
         None => Some(Path::new(DATA_DIR)).filter(|path| !only_server && path.exists()),
@@ -79,14 +94,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let findings = doctor::examine(directory, depth, screen.now);
         subjects.push(Subject { name: directory.display().to_string(), findings });
     }
-    // A data directory alone does not ask for a server that happens to run here.
-    if given.is_none() || named {
+    if let Some(url) = &database {
+        subjects.push(in_database(url, args.database_schema)?);
+    }
+    // A data directory or database alone does not ask for a server that happens to run here.
+    if named || (given.is_none() && !by_flag) {
         subjects.extend(at_server(&args.remote, named)?);
     }
     if subjects.is_empty() {
         let message = format!(
             "nothing to look at: there is no {DATA_DIR} here, and no server at {}; name them with \
-             --data-dir and --url",
+             --data-dir, --database-url and --url",
             halyard::DEFAULT_URL
         );
         return Err(Failure::refused(message).into());
@@ -102,6 +120,14 @@ fn repaired(directory: &Path) -> anyhow::Result<Subject> {
     let counters = doctor::recount(directory)
         .map_err(|error| Failure::refused(clean(&format!("nothing was repaired: {error}"))))?;
     let findings = vec![Finding::ok("repair", format!("{counters} counters were counted anew"))];
+    Ok(Subject { name, findings })
+}
+
+fn in_database(url: &str, schema: String) -> anyhow::Result<Subject> {
+    let options = postgres::Options { schema, ..postgres::Options::of(url) };
+    let name = postgres::doctor::place(&options).map_err(Failure::usage)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let findings = runtime.block_on(postgres::doctor::examine(&options));
     Ok(Subject { name, findings })
 }
 

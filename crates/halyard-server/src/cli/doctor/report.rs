@@ -1,6 +1,6 @@
 //! Findings for people, and as JSON.
 
-use halyard_store::sqlite::doctor::{Finding, Level};
+use halyard_store::finding::{Finding, Level};
 use serde::Serialize;
 
 use super::super::screen::{Colour, Screen, Style, clean};

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use halyard::api::queues::Queue;
 use halyard::api::tasks::Task;
 use halyard::{Error, Halyard, Health};
-use halyard_store::sqlite::doctor::Finding;
+use halyard_store::finding::Finding;
 
 use super::super::screen::counted;
 use super::super::span::rough;
@@ -163,7 +163,7 @@ fn ms(time: SystemTime) -> i64 {
 mod tests {
     use halyard::Timestamp;
     use halyard::api::job::Counts;
-    use halyard_store::sqlite::doctor::Level;
+    use halyard_store::finding::Level;
 
     use super::*;
 

@@ -7,7 +7,6 @@ mod batch;
 use std::pin::Pin;
 use std::time::Duration;
 
-use deadpool_postgres::Object;
 use futures_util::TryStreamExt;
 use halyard_core::limits::OUTAGE_MS;
 use tokio_postgres::types::{ToSql, Type};
@@ -15,7 +14,7 @@ use tokio_postgres::{Client, IsolationLevel, Row, RowStream, Transaction};
 use uuid::Uuid;
 
 pub(crate) use self::batch::Batch;
-use super::connect::{Options, Pool, Time};
+use super::connect::{Object, Options, Pool, Time};
 use super::{Ran, Trouble, migrations, told};
 use crate::clock::pause;
 use crate::moving::MoveError;

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use deadpool_postgres::Object;
 use halyard_core::TimeMs;
 use halyard_core::id::JobId;
 use halyard_core::job::JobView;
@@ -21,7 +20,7 @@ use halyard_core::{limits, operate};
 use tokio_postgres::{Client, IsolationLevel, Row, Transaction};
 use uuid::Uuid;
 
-use super::connect::is_lost;
+use super::connect::{Object, is_lost};
 use super::lanes::Shared;
 use super::rows::{self, Columns, JOB_COLUMNS, limit};
 use super::statements::{Parameter, Statement};
@@ -121,7 +120,7 @@ impl Reads {
         let its: [Parameter<'_>; 1] = [&seqs];
         let newest: [Parameter<'_>; 2] = [&seq, &further];
         // Both are sent before either is answered.
-        let (checkpoints, attempts) = tokio::try_join!(
+        let (checkpoints, attempts) = tokio::try_join!(biased;
             query(&tx, &sql.checkpoints, &its),
             query(&tx, &sql.attempts_newest, &newest),
         )?;

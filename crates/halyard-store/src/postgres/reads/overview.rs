@@ -100,7 +100,7 @@ impl Reads {
         let since: [Parameter<'_>; 1] = [&since];
         let tx = one_moment(client).await?;
         // All are sent before one is answered.
-        let (counted, summed, minutes) = tokio::try_join!(
+        let (counted, summed, minutes) = tokio::try_join!(biased;
             query(&tx, &sql.counters, &[]),
             query(&tx, &sql.totals, &[]),
             query(&tx, &sql.minutes, &since),

@@ -1,4 +1,9 @@
--- What became of a transaction, if this is the server that it ran on, in the same life.
-SELECT CASE WHEN (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint
-        + (checkpoint_lsn - '0/0')::bigint = $2 THEN pg_xact_status($1::xid8) END
-FROM pg_control_checkpoint()
+-- What became of a transaction, if this is the server that it ran on, in the same life, and whether
+-- a commit waits for a standby.
+SELECT CASE WHEN is_same THEN pg_xact_status($1::xid8) END, is_same,
+    current_setting('synchronous_standby_names') <> ''
+FROM (
+    SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint
+        + (checkpoint_lsn - '0/0')::bigint = $2
+    FROM pg_control_checkpoint()
+) AS it (is_same)

@@ -1,9 +1,10 @@
-//! Reads whose connections go away under them.
+//! Connections that go away under a read, and commits that the database warns of.
 
 use tokio_postgres::types::Type;
 
 use super::Ground;
-use crate::postgres::{Options, Postgres};
+use crate::Store;
+use crate::postgres::{Options, Postgres, Trouble};
 
 #[tokio::test]
 async fn a_read_outlives_the_end_of_every_session() {
@@ -25,5 +26,30 @@ async fn a_read_outlives_the_end_of_every_session() {
         ended += row.get::<_, i64>(0);
     }
     assert!(ended >= 20, "{ended}");
+    ground.drop_schema().await;
+}
+
+/// A warning beside a commit, as of one that did not wait for its standby, is not overheard, and
+/// what became of the commit is looked at.
+#[tokio::test]
+async fn a_commit_with_a_warning_is_no_plain_success() {
+    let ground = Ground::bare().await;
+    let store = Postgres::open(ground.options.clone()).await.unwrap();
+    ground
+        .run(
+            "CREATE FUNCTION halyard.warn() RETURNS trigger LANGUAGE plpgsql AS
+                 $$ BEGIN RAISE WARNING 'not replicated'; RETURN NULL; END $$;
+             CREATE CONSTRAINT TRIGGER warn AFTER INSERT ON halyard.queues
+                 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION halyard.warn()",
+        )
+        .await;
+    let connection = ground.pool.get().await.unwrap();
+    let insert = format!("BEGIN; INSERT INTO {}.queues VALUES ('q', false)", ground.options.schema);
+    connection.batch_execute(&insert).await.unwrap();
+    assert!(matches!(connection.commit().await, Err(Trouble::OutcomeUnknown)));
+    connection.batch_execute("BEGIN").await.unwrap();
+    connection.commit().await.unwrap();
+    // No standby is waited for here, so that it is committed says all.
+    store.set_paused("other", true).await.unwrap();
     ground.drop_schema().await;
 }

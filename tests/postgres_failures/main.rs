@@ -1,0 +1,31 @@
+//! What PostgreSQL and the way to it do to a server, and that no promise is broken by it.
+//!
+//! In each test clients create, claim, checkpoint, beat, finish, cancel and retry ([`load`]) at one
+//! server, while something goes wrong between it and its database. Then the trouble ends, all work
+//! is done, and the checker compares what the clients were told with what is there ([`trial`]): no
+//! acknowledged job, key, checkpoint or result is lost, nothing is doubled, the server's process
+//! is the one that was started, and it answers as before.
+//!
+//! | file | |
+//! |---|---|
+//! | `commits` | connections cut at any byte, and between a COMMIT and its answer |
+//! | `sessions` | sessions ended and statements cancelled, restarts, no connection left |
+//! | `settings` | what an administrator sets for the role |
+//! | `locks` | a stranger's lock on a job's row |
+//! | `frozen` | a database that stands still, shorter and longer than leases last |
+//! | `replicas` | failover, and a commit that did not wait for its standby |
+//! | `disk` | a full disk |
+//! | `doctor` | what `halyard doctor` says of it |
+//!
+//! Absent on purpose: servers that die themselves, which is another test.
+
+mod commits;
+mod disk;
+mod doctor;
+mod frozen;
+mod load;
+mod locks;
+mod replicas;
+mod sessions;
+mod settings;
+mod trial;
