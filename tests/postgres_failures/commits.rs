@@ -13,8 +13,8 @@ fn cuts() -> usize {
     std::env::var("HALYARD_CUTS").ok().and_then(|text| text.parse().ok()).unwrap_or(CUTS)
 }
 
-/// Cuts each `every`-th connection that commits, at this moment, again and again under load. Whoever
-/// called never hears of it: the server asks what became of the commit.
+/// Cuts each `every`-th connection that commits, at this moment, again and again under load.
+/// Whoever called never hears of it: the server asks what became of the commit.
 fn cut_commits(every: u32, moment: Moment) {
     let database = Database::new();
     let (proxy, url) = Proxy::before(&database.url());
