@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use halyard_core::TimeMs;
 use halyard_core::checkpoint::Checkpoint;
+use halyard_core::id::Token;
 use halyard_core::job::{Attempt, Job, Name, State};
 
 use super::loaded::{Before, Known, integer};
@@ -14,7 +15,7 @@ use crate::verbs::Totals;
 /// What is to be written.
 pub(super) struct Difference<'t> {
     pub(super) made: Vec<&'t Row>,
-    pub(super) changed: Vec<(&'t Known, &'t Job)>,
+    pub(super) changed: Vec<Changed<'t>>,
     pub(super) removed: Vec<i64>,
     pub(super) attempts: Vec<(i64, &'t Attempt)>,
     pub(super) checkpoints: Vec<(i64, u32, &'t Checkpoint)>,
@@ -29,6 +30,50 @@ pub(super) struct Difference<'t> {
     pub(super) counters: BTreeMap<(&'t Name, &'t Name, State), i64>,
     pub(super) stamp: Option<TimeMs>,
     pub(super) tables: &'t Tables,
+}
+
+/// A job that is to be written over its row, which must have this state and token.
+pub(super) struct Changed<'t> {
+    pub(super) state: State,
+    pub(super) token: Option<Token>,
+    pub(super) job: &'t Job,
+}
+
+/// The state in which a new job is inserted. One that was claimed, or has ended, in the transaction
+/// that made it is then written over.
+pub(super) fn state_inserted(job: &Job) -> State {
+    match job.state {
+        State::Scheduled => State::Scheduled,
+        State::Queued
+        | State::Running
+        | State::Retrying
+        | State::Completed
+        | State::Failed
+        | State::Cancelled => State::Queued,
+    }
+}
+
+/// A new job as its insert alone makes it.
+fn as_inserted(job: &Job) -> Job {
+    Job {
+        state: state_inserted(job),
+        life: 1,
+        attempt: 0,
+        starts: 0,
+        crashes: 0,
+        releases: 0,
+        snoozes: 0,
+        start: None,
+        error_start: None,
+        cancel_requested: false,
+        finished_at: None,
+        checkpoints: 0,
+        checkpoints_bytes: 0,
+        replays: 0,
+        rejected: 0,
+        replaced_by: None,
+        ..job.clone()
+    }
 }
 
 impl<'t> Difference<'t> {
@@ -78,33 +123,44 @@ impl<'t> Difference<'t> {
     }
 
     fn job(&mut self, known: Option<&'t Known>, row: &'t Row) {
-        let seq = row.job.seq;
         let Some(known) = known else {
             self.made.push(row);
             self.count(&row.job, 1);
-            return;
+            if row.job != as_inserted(&row.job) {
+                let state = state_inserted(&row.job);
+                self.changed.push(Changed { state, token: None, job: &row.job });
+            }
+            return self.attach(None, row);
         };
         if known.job != row.job {
-            self.changed.push((known, &row.job));
+            let token = known.job.start.as_ref().map(|start| start.marks.token);
+            self.changed.push(Changed { state: known.job.state, token, job: &row.job });
             if known.job.state != row.job.state {
                 self.count(&known.job, -1);
                 self.count(&row.job, 1);
             }
         }
-        let attempts = row.attempts.iter().skip(known.attempts);
+        self.attach(Some(known), row);
+    }
+
+    /// What hangs on a job.
+    fn attach(&mut self, known: Option<&'t Known>, row: &'t Row) {
+        let seq = row.job.seq;
+        let attempts = row.attempts.iter().skip(known.map_or(0, |known| known.attempts));
         self.attempts.extend(attempts.map(|attempt| (seq, attempt)));
-        if row.checkpoints.len() < known.checkpoints {
+        let checkpoints_known = known.map_or(0, |known| known.checkpoints);
+        if row.checkpoints.len() < checkpoints_known {
             self.checkpoints_dropped.push((seq, integer(row.job.checkpoints)));
         }
-        let checkpoints = row.checkpoints.iter().skip(known.checkpoints);
+        let checkpoints = row.checkpoints.iter().skip(checkpoints_known);
+        let first = known.map_or(0, |known| known.job.checkpoints);
         self.checkpoints.extend(
-            (known.job.checkpoints..)
-                .zip(checkpoints)
-                .map(|(position, checkpoint)| (seq, position, checkpoint)),
+            (first..).zip(checkpoints).map(|(position, checkpoint)| (seq, position, checkpoint)),
         );
+        let has_result = known.is_some_and(|known| known.has_result);
         match &row.result {
-            Some(result) if !known.has_result => self.results.push((seq, result.as_str())),
-            None if known.has_result => self.results_dropped.push(seq),
+            Some(result) if !has_result => self.results.push((seq, result.as_str())),
+            None if has_result => self.results_dropped.push(seq),
             Some(_) | None => {}
         }
     }

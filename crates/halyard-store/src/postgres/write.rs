@@ -6,7 +6,7 @@ use halyard_core::id::JobId;
 use halyard_core::job::{Job, ReportKind, RetryReason};
 use uuid::Uuid;
 
-use super::difference::Difference;
+use super::difference::{Changed, Difference, state_inserted};
 use super::loaded::{Hands, integer};
 use super::rows::{self, signed};
 use super::statements::Parameter;
@@ -69,7 +69,7 @@ impl Difference<'_> {
         let id = of(made, |row| uuid(row.job.id));
         let task = of(made, |row| &*row.job.task);
         let queue = of(made, |row| &*row.job.queue);
-        let state = of(made, |row| small(row.job.state.number()));
+        let state = of(made, |row| small(state_inserted(&row.job).number()));
         let priority = of(made, |row| row.job.priority);
         let created_at = of(made, |row| row.job.created_at);
         let run_at = of(made, |row| row.job.run_at);
@@ -121,44 +121,46 @@ impl Difference<'_> {
         let changed = &self.changed;
         let token = |job: &Job| job.start.as_ref().map(|it| Uuid::from_u128(it.marks.token.0));
         let of_start = |read: fn(&halyard_core::job::Start) -> i64| -> Vec<Option<i64>> {
-            of(changed, |(_, job)| job.start.as_ref().map(read))
+            of(changed, |Changed { job, .. }| job.start.as_ref().map(read))
         };
         let saved = hands
             .execute(
                 &hands.sql.jobs_save,
                 &[
-                    &of(changed, |(known, _)| known.job.seq),
-                    &of(changed, |(known, _)| small(known.job.state.number())),
-                    &of(changed, |(known, _)| token(&known.job)),
-                    &of(changed, |(_, job)| small(job.state.number())),
-                    &of(changed, |(_, job)| job.run_at),
-                    &of(changed, |(_, job)| integer(job.life)),
-                    &of(changed, |(_, job)| integer(job.attempt)),
-                    &of(changed, |(_, job)| integer(job.starts)),
-                    &of(changed, |(_, job)| integer(job.crashes)),
-                    &of(changed, |(_, job)| integer(job.releases)),
-                    &of(changed, |(_, job)| integer(job.snoozes)),
-                    &of(changed, |(_, job)| job.queued_at),
-                    &of(changed, |(_, job)| job.error_start.map(integer)),
-                    &of(changed, |(_, job)| job.cancel_requested),
-                    &of(changed, |(_, job)| job.finished_at),
-                    &of(changed, |(_, job)| job.holds_key),
-                    &of(changed, |(_, job)| integer(job.checkpoints)),
-                    &of(changed, |(_, job)| signed(job.checkpoints_bytes)),
-                    &of(changed, |(_, job)| signed(job.replays)),
-                    &of(changed, |(_, job)| signed(job.rejected)),
-                    &of(changed, |(_, job)| job.replaced_by.map(uuid)),
-                    &of(changed, |(_, job)| {
+                    &of(changed, |Changed { job, .. }| job.seq),
+                    &of(changed, |it| small(it.state.number())),
+                    &of(changed, |it| it.token.map(|token| Uuid::from_u128(token.0))),
+                    &of(changed, |Changed { job, .. }| small(job.state.number())),
+                    &of(changed, |Changed { job, .. }| job.run_at),
+                    &of(changed, |Changed { job, .. }| integer(job.life)),
+                    &of(changed, |Changed { job, .. }| integer(job.attempt)),
+                    &of(changed, |Changed { job, .. }| integer(job.starts)),
+                    &of(changed, |Changed { job, .. }| integer(job.crashes)),
+                    &of(changed, |Changed { job, .. }| integer(job.releases)),
+                    &of(changed, |Changed { job, .. }| integer(job.snoozes)),
+                    &of(changed, |Changed { job, .. }| job.queued_at),
+                    &of(changed, |Changed { job, .. }| job.error_start.map(integer)),
+                    &of(changed, |Changed { job, .. }| job.cancel_requested),
+                    &of(changed, |Changed { job, .. }| job.finished_at),
+                    &of(changed, |Changed { job, .. }| job.holds_key),
+                    &of(changed, |Changed { job, .. }| integer(job.checkpoints)),
+                    &of(changed, |Changed { job, .. }| signed(job.checkpoints_bytes)),
+                    &of(changed, |Changed { job, .. }| signed(job.replays)),
+                    &of(changed, |Changed { job, .. }| signed(job.rejected)),
+                    &of(changed, |Changed { job, .. }| job.replaced_by.map(uuid)),
+                    &of(changed, |Changed { job, .. }| {
                         job.start.as_ref().map(|start| small(start.state.number()))
                     }),
-                    &of(changed, |(_, job)| {
+                    &of(changed, |Changed { job, .. }| {
                         job.start.as_ref().map(|it| Uuid::from_u128(it.marks.attempt_id.0))
                     }),
-                    &of(changed, |(_, job)| token(job)),
-                    &of(changed, |(_, job)| {
+                    &of(changed, |Changed { job, .. }| token(job)),
+                    &of(changed, |Changed { job, .. }| {
                         job.start.as_ref().and_then(|start| start.claim).map(Uuid::from_bytes)
                     }),
-                    &of(changed, |(_, job)| job.start.as_ref().map(|start| &*start.worker)),
+                    &of(changed, |Changed { job, .. }| {
+                        job.start.as_ref().map(|start| &*start.worker)
+                    }),
                     &of_start(|start| start.queued_at),
                     &of_start(|start| start.started_at),
                     &of_start(|start| start.lease_ms),

@@ -1,16 +1,17 @@
 //! Calls of one group, which run on what all of them have loaded.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
 use halyard_core::admission::NewJob;
+use halyard_core::job::State;
 use halyard_core::outcome::Report;
 
 use super::Ground;
 use crate::Store;
 use crate::contract::trial::{a_claim, job, seed, with_payload};
 use crate::postgres::{Options, Postgres};
-use crate::verbs::Outcome;
+use crate::verbs::{Change, Outcome};
 
 const JOBS: u64 = 20;
 const ROUNDS: u64 = 30;
@@ -41,5 +42,27 @@ async fn a_job_that_comes_back_beside_a_claim_is_whole() {
             assert_eq!(claimed.view.payload.as_str(), "\"whole\"", "{round}, beside reports");
         }
     }
+    ground.drop_schema().await;
+}
+
+/// One transaction makes the job and gives it out.
+#[tokio::test]
+async fn a_job_is_made_and_claimed_in_one_group() {
+    let ground = Ground::bare().await;
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let mut options = Options { connections: 2, ..ground.options.clone() };
+    let listener = Arc::clone(&heard);
+    options.store.on_change = Arc::new(move |changes: &[Change]| {
+        let states: Vec<_> = changes.iter().map(|change| change.state).collect();
+        listener.lock().unwrap().push(states);
+    });
+    let store = Postgres::open(options).await.unwrap();
+    let new = NewJob { queue: "q".into(), ..job(1) };
+    let (created, claimed) =
+        tokio::join!(store.create(vec![new], None), store.claim(a_claim(&["q"], seed(1))));
+    created.unwrap();
+    let claimed = claimed.unwrap().jobs.pop().unwrap().view.job;
+    assert_eq!(*heard.lock().unwrap(), [[Some(State::Queued), Some(State::Running)]]);
+    assert_eq!(store.get(claimed.id).await.unwrap().unwrap().view.job, claimed);
     ground.drop_schema().await;
 }
