@@ -86,5 +86,6 @@ fn a_connection_may_be_cut_at_any_byte() {
                 until_cuts(&proxy, cuts + 1);
             }
         }
+        proxy.disarm();
     });
 }

@@ -219,6 +219,11 @@ impl Pool {
         })
     }
 
+    /// One connection was lost: those that rest may be, too, and nobody has noticed.
+    pub(super) fn distrust(&self) {
+        self.pool.retain(|_, _| false);
+    }
+
     /// Ends what a connection does, and the connection.
     pub(super) fn stop(&self, connection: Object) {
         let (cancel, tls) = (connection.cancel_token(), self.tls.clone());

@@ -293,6 +293,7 @@ impl Shared {
         if connection.batch_execute("ROLLBACK").await.is_err() || trouble.is_read_only() {
             // Whatever it is in the middle of, nobody gets it after this.
             drop(Object::take(connection));
+            self.pool.distrust();
         }
         ran
     }

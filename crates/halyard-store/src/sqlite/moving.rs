@@ -78,7 +78,7 @@ impl Target {
         migrations::migrate(&mut connection)?;
         connection.execute_batch(include_str!("sql/begin.sql"))?;
         for table in TABLES.iter().filter(|table| begins_filled(table)) {
-            let clear = include_str!("sql/move_clear.sql").replace(":table", table.name);
+            let clear = include_str!("moving/clear.sql").replace(":table", table.name);
             connection.execute_batch(&clear)?;
         }
         Ok(Self { connection, directory, _lock: lock })
@@ -88,7 +88,7 @@ impl Target {
         let columns = table.columns.iter().map(|(name, _)| *name);
         let columns: Vec<&str> = columns.filter(|name| has_column(table, name)).collect();
         let values = vec!["?"; columns.len()].join(", ");
-        let insert = include_str!("sql/move_write.sql")
+        let insert = include_str!("moving/write.sql")
             .replace(":table", table.name)
             .replace(":columns", &columns.join(", "))
             .replace(":values", &values);
@@ -126,9 +126,9 @@ pub(crate) fn has_column(table: &Table, name: &str) -> bool {
 
 fn read_sql(table: &Table) -> String {
     let read = match table.name {
-        "bodies" => include_str!("sql/move_read_bodies.sql"),
-        "counters" => include_str!("sql/move_read_counters.sql"),
-        _ => include_str!("sql/move_read.sql"),
+        "bodies" => include_str!("moving/read_bodies.sql"),
+        "counters" => include_str!("moving/read_counters.sql"),
+        _ => include_str!("moving/read.sql"),
     };
     read.replace(":columns", &table.names())
         .replace(":table", table.name)

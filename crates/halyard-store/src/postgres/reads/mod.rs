@@ -75,9 +75,22 @@ impl Reads {
             let rows = client.query_typed(&statement.text, &parameters);
             match tokio::time::timeout(READ_MAX, rows).await {
                 Ok(Ok(rows)) => return Ok(rows),
-                Ok(Err(error)) => lost(error.into(), &mut losses)?,
+                Ok(Err(error)) => self.lost(error.into(), &mut losses)?,
                 Err(_) => return Err(self.give_up(client)),
             }
+        }
+    }
+
+    /// Says whether a read may be tried again.
+    fn lost(&self, trouble: Trouble, losses: &mut usize) -> Ran<()> {
+        *losses += 1;
+        match &trouble {
+            Trouble::Database(error) if is_lost(error) && *losses < LOSSES_MAX => {
+                tracing::debug!(error = %trouble, "a read lost its connection");
+                self.shared.pool.distrust();
+                Ok(())
+            }
+            _ => Err(trouble),
         }
     }
 
@@ -101,7 +114,7 @@ impl Reads {
             let mut client = self.shared.pool.get().await?;
             match tokio::time::timeout(READ_MAX, self.whole(&mut client, id)).await {
                 Ok(Ok(detail)) => return Ok(detail),
-                Ok(Err(trouble)) => lost(trouble, &mut losses)?,
+                Ok(Err(trouble)) => self.lost(trouble, &mut losses)?,
                 Err(_) => return Err(self.give_up(client).into()),
             }
         }
@@ -144,18 +157,6 @@ impl Reads {
         let found = self.query(&self.shared.sql.holder, &[&task, &key]).await?;
         let holder = found.first().map(holder).transpose()?;
         Ok(holder.filter(|holder| !holder.has_expired(now)))
-    }
-}
-
-/// Says whether a read may be tried again.
-fn lost(trouble: Trouble, losses: &mut usize) -> Ran<()> {
-    *losses += 1;
-    match &trouble {
-        Trouble::Database(error) if is_lost(error) && *losses < LOSSES_MAX => {
-            tracing::debug!(error = %trouble, "a read lost its connection");
-            Ok(())
-        }
-        _ => Err(trouble),
     }
 }
 

@@ -7,7 +7,7 @@ use halyard_core::job::{Name, State};
 use halyard_core::{TimeMs, limits};
 use tokio_postgres::{Client, Row};
 
-use super::{READ_MAX, Reads, lost, one_moment, query};
+use super::{READ_MAX, Reads, one_moment, query};
 use crate::Answer;
 use crate::postgres::Ran;
 use crate::postgres::rows::Columns;
@@ -88,7 +88,7 @@ impl Reads {
             let mut client = self.shared.pool.get().await?;
             match tokio::time::timeout(READ_MAX, self.numbers(&mut client, now)).await {
                 Ok(Ok(stats)) => return Ok(stats),
-                Ok(Err(trouble)) => lost(trouble, &mut losses)?,
+                Ok(Err(trouble)) => self.lost(trouble, &mut losses)?,
                 Err(_) => return Err(self.give_up(client).into()),
             }
         }
