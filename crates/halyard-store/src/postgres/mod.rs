@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `url`, `tls`, `connect` | where the database is, how it is spoken to, the pool |
 //! | `connection` | one connection, and what the database says beside its answers |
-//! | `migrations` | the schema's history |
+//! | `migrations` | the schema's history, and the functions for callers' own transactions |
 //! | `statements`, `sql/` | every statement, with the types of its parameters |
 //! | `rows` | rows to nouns |
 //! | `lanes` | calls that wait, the groups that they are run in, what a failed group does |
