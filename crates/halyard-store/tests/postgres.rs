@@ -33,7 +33,7 @@ impl Maker for InSchema {
 
     /// A call takes a thousand times as long as in memory.
     fn sequences(&self) -> u64 {
-        2_000
+        800
     }
 }
 
