@@ -93,7 +93,6 @@ test:
 	$(STAGE) cases $(END_TO_END) --test cases -- --test-threads 12
 	$(STAGE) workers $(END_TO_END) --test workers -- --test-threads 12
 	$(STAGE) kill $(END_TO_END) --test kill killed_under_load_it
-	$(STAGE) kill-postgres $(END_TO_END) --test kill killed_under_load_three
 	$(STAGE) demo $(END_TO_END) --test demo
 	$(STAGE) scenarios scripts/scenario-table $(SCENARIO_RESULTS)
 	$(END)

@@ -141,6 +141,10 @@ impl Engine {
         else {
             return Ok(self.nothing());
         };
+        // A repeat may have gone to another server of a shared store, which answered with these
+        // leases: if nobody is there any more, they lapse.
+        let is_told_of_repeats = claim.mark.is_none() || !store.is_shared();
+        let delivery = delivery.filter(|_| is_told_of_repeats);
         let repeated = claim.mark.filter(|_| claim.repeat);
         let deliveries = Arc::clone(&self.deliveries);
         let task = tokio::spawn(async move {
