@@ -4,6 +4,6 @@ SELECT CASE WHEN is_same THEN pg_xact_status($1::xid8) END, is_same,
     current_setting('synchronous_standby_names') <> ''
 FROM (
     SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint
-        + (checkpoint_lsn - '0/0')::bigint = $2
-    FROM pg_control_checkpoint()
+        + coalesce((extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()) * 1000000)::bigint, 0)
+        = $2
 ) AS it (is_same)
