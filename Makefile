@@ -86,7 +86,7 @@ test:
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) postgres $(BESIDE) --postgres --postgres18 --pgbouncer $(END_TO_END) --test postgres
 	$(STAGE) postgres-many $(BESIDE) --postgres $(END_TO_END) --test postgres_many
-	$(STAGE) postgres-failures $(BESIDE) --postgres $(END_TO_END) --test postgres_failures -- --test-threads 2 --skip answer_is_lost_is_looked_up
+	$(STAGE) postgres-failures $(BESIDE) --postgres $(END_TO_END) --test postgres_failures -- --test-threads 2
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cli $(END_TO_END) --test cli
 	$(STAGE) docs $(END_TO_END) --test docs

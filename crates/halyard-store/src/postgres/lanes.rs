@@ -30,7 +30,7 @@ pub(super) const WAITING_CALLS_MAX: usize = 16_384;
 /// A group takes no further call once it holds this many jobs.
 const GROUP_WEIGHT_MAX: usize = 2_000;
 /// How often a group is run that others made fail.
-const TRIES_MAX: usize = 6;
+const TRIES_MAX: usize = 16;
 /// After so many calls of a group that waited for a lock in vain the others are not tried: what is
 /// locked is not one job.
 const LOCKED_OUT_MAX: usize = 2;
