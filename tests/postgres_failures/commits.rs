@@ -18,10 +18,12 @@ fn cuts() -> usize {
 fn cut_commits(every: u32, moment: Moment) {
     let database = Database::new();
     let (proxy, url) = Proxy::before(&database.url());
-    let history = Trial::run(&url, |_| {
+    let history = Trial::run(&url, |trial| {
+        let begin = trial.recorder.now();
         proxy.cut_each(every, moment);
         until_cuts(&proxy, cuts());
         proxy.disarm();
+        trial.outage_if_any_since(begin);
     });
     // A read of a job loses its connection three times in a row now and then, and may be refused.
     let changes: Vec<_> = refused(&history).into_iter().filter(|it| it.call.mutates()).collect();
@@ -78,7 +80,8 @@ fn a_connection_may_be_cut_at_any_byte() {
     let firsts = (0..400).step_by(3);
     let others = (0..120).map(|_| chance.random_range(400..20_000));
     let places: Vec<u64> = firsts.chain(others).collect();
-    Trial::run(&url, |_| {
+    Trial::run(&url, |trial| {
+        let begin = trial.recorder.now();
         for at in places {
             for moment in [Moment::ToServer(at), Moment::ToClient(at)] {
                 let cuts = proxy.cuts();
@@ -87,5 +90,6 @@ fn a_connection_may_be_cut_at_any_byte() {
             }
         }
         proxy.disarm();
+        trial.outage_if_any_since(begin);
     });
 }

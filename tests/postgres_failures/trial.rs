@@ -85,6 +85,14 @@ impl Trial {
         self.recorder.outage(from, self.recorder.now());
     }
 
+    /// Notes an outage from `from` on if there was one: stamps can fail for as long as that while
+    /// other calls succeed between them. The server's log knows.
+    pub(crate) fn outage_if_any_since(&self, from: u64) {
+        if self.server.process().log().contains("live leases began anew") {
+            self.outage_since(from);
+        }
+    }
+
     /// Waits until calls succeed in a row.
     pub(crate) fn until_healthy(&self) {
         let mut client = self.client();

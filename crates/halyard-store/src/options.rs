@@ -37,6 +37,18 @@ pub(crate) fn exit_on_fatal() -> Arc<dyn Fn(&str) + Send + Sync> {
     })
 }
 
+/// Says in the log that leases were given a fresh length, so that an operator knows why jobs of dead
+/// workers wait longer.
+pub(crate) fn tell_of_outage(gap_ms: i64, jobs: usize) {
+    if jobs > 0 {
+        tracing::warn!(
+            gap_ms,
+            jobs,
+            "no server served this store for a while; live leases began anew"
+        );
+    }
+}
+
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Options(…)")

@@ -23,7 +23,7 @@ use halyard_core::outcome::Finish;
 use halyard_core::retention::Retention;
 use halyard_json::Text;
 
-use crate::options::Options;
+use crate::options::{Options, tell_of_outage};
 use crate::session::{Session, Tables};
 use crate::verbs::{
     Acted, Beat, Beats, Bulk, CheckpointWrite, Claim, Claims, Created, Filter, JobDetail, Keyed,
@@ -56,7 +56,8 @@ impl Memory {
     fn write<T>(&self, verb: impl FnOnce(&mut Session<'_>) -> T) -> Answer<T> {
         let mut tables = self.lock()?;
         let now = self.options.clock.now();
-        tables.extend_leases_over_outage(now);
+        let gap_ms = now - tables.stamp;
+        tell_of_outage(gap_ms, tables.extend_leases_over_outage(now));
         let mut session = Session { tables: &mut tables, now, changes: Vec::new() };
         let answer = verb(&mut session);
         if !session.changes.is_empty() {

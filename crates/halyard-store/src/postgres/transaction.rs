@@ -15,6 +15,7 @@ use super::outcome::{Mark, outcome};
 use super::rows::Columns;
 use super::turns::Turn;
 use super::{Ran, Trouble};
+use crate::options::tell_of_outage;
 use crate::session::{Numbers, Session};
 use crate::verbs::Change;
 
@@ -71,7 +72,7 @@ async fn run_on(
             (row.gathered_replays, row.gathered_rejected) = *counts;
         }
     }
-    tables.extend_leases_over_outage(now);
+    let extended = tables.extend_leases_over_outage(now);
     let mut session = Session { tables: &mut tables, now, changes: Vec::new() };
     group.iter_mut().for_each(|call| call.run(&mut session));
     let changes = session.changes;
@@ -84,6 +85,7 @@ async fn run_on(
         (Err(_), Numbers::Taken(_)) => give_back(shared, &mut numbers.clone()),
     }
     wrote?;
+    tell_of_outage(now - stamp, extended);
     let mut tally = shared.tally();
     for (id, known) in &before.jobs {
         if !known.is_in(&tables) {

@@ -128,14 +128,17 @@ impl Tables {
         }
     }
 
-    pub(crate) fn extend_leases_over_outage(&mut self, now: TimeMs) {
+    /// Gives how many leases got a fresh length.
+    pub(crate) fn extend_leases_over_outage(&mut self, now: TimeMs) -> usize {
         if now - self.stamp <= limits::OUTAGE_MS {
-            return;
+            return 0;
         }
-        for start in self.jobs.values_mut().filter_map(|row| row.job.start.as_mut()) {
-            lease::extend_over_outage(start, self.stamp, now);
-        }
-        self.stamp = now;
+        let stamp = std::mem::replace(&mut self.stamp, now);
+        let starts = self.jobs.values_mut().filter_map(|row| row.job.start.as_mut());
+        starts
+            .map(|start| lease::extend_over_outage(start, stamp, now))
+            .filter(|was_live| *was_live)
+            .count()
     }
 
     pub(crate) fn is_paused(&self, queue: &str) -> bool {

@@ -18,6 +18,7 @@ use super::rows::{self, Guard};
 use super::statements::Statements;
 use super::writer::Ran;
 use crate::clock::Clock;
+use crate::options::tell_of_outage;
 use crate::{OnChange, OnClaimable};
 
 /// Running jobs that are kept in memory: some 50 MB. Further ones are read from their rows.
@@ -324,15 +325,18 @@ impl<'c> Tx<'c> {
     fn extend_leases(&mut self) -> Ran<()> {
         let live = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
         let seqs: Vec<i64> = self.sql.live.query_map([self.stamp], live)?.collect::<Ran<_>>()?;
+        let (stamp, now) = (self.stamp, self.now);
+        let mut extended = 0;
         for seq in seqs {
             let mut job = self.job_by_seq(seq)?;
             let before = Guard::of(&job);
-            let (stamp, now) = (self.stamp, self.now);
             if job.start.as_mut().is_some_and(|start| lease::extend_over_outage(start, stamp, now))
             {
                 self.save(&job, before)?;
+                extended += 1;
             }
         }
+        tell_of_outage(now - stamp, extended);
         Ok(())
     }
 
