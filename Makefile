@@ -91,8 +91,10 @@ test:
 	$(STAGE) cli $(END_TO_END) --test cli
 	$(STAGE) docs $(END_TO_END) --test docs
 	$(STAGE) cases $(END_TO_END) --test cases -- --test-threads 12
+	$(STAGE) cases-postgres $(BESIDE) --postgres --pgbouncer env HALYARD_TEST_STORE=pgbouncer $(END_TO_END) --test cases -- --test-threads 12 --skip clock:: --skip disk_full::
 	$(STAGE) workers $(END_TO_END) --test workers -- --test-threads 12
 	$(STAGE) kill $(END_TO_END) --test kill killed_under_load_it
+	$(STAGE) kill-postgres $(BESIDE) --postgres $(END_TO_END) --test kill killed_under_load_three
 	$(STAGE) demo $(END_TO_END) --test demo
 	$(STAGE) scenarios scripts/scenario-table $(SCENARIO_RESULTS)
 	$(END)

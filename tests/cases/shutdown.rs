@@ -57,9 +57,8 @@ fn case_66_stop_and_start_at_awkward_moments() {
     let mut server = Server::start();
     let made = id(&create(&mut server.client(), &json!({"task": "t"})));
     server.kill();
-    let directory = server.directory();
     for _ in 0..25 {
-        let process = Setup::new().spawn_on(directory.path());
+        let process = server.spawn_again();
         pass(Duration::from_micros(chance.random_range(0..40_000)));
         process.signal(Signal::TERM);
         if chance.random_bool(0.5) {

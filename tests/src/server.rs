@@ -2,6 +2,9 @@
 //!
 //! The binary is named by `HALYARD_BIN`; without it, it is the one that cargo built beside the
 //! test. A server that a test started ends with the test, whichever way that ends.
+//!
+//! `HALYARD_TEST_STORE` says what a new server keeps its jobs in: a file in its directory, or with
+//! `postgres` a database of its own, with `pgbouncer` one behind that.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -13,6 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
+use crate::postgres::Database;
 use crate::wire::Client;
 use crate::{PATIENCE, until};
 
@@ -74,8 +78,18 @@ impl Setup {
     ///
     /// When it does not come up.
     pub fn start(self) -> Server {
-        let directory = TempDir::new().expect("a temporary directory");
-        self.start_on(Arc::new(directory))
+        let directory = Arc::new(TempDir::new().expect("a temporary directory"));
+        match Store::chosen() {
+            Some(store) => {
+                let server = self.on(&store).start_on(directory);
+                Server { store: Some(store), ..server }
+            }
+            None => self.start_on(directory),
+        }
+    }
+
+    fn on(self, store: &Store) -> Self {
+        self.env("HALYARD_DATABASE_URL", &store.url)
     }
 
     /// Starts a server with these settings on this directory.
@@ -88,7 +102,7 @@ impl Setup {
         let address = process.address().unwrap_or_else(|| {
             panic!("the server did not say where it listens; it wrote:\n{}", process.log());
         });
-        Server { setup: self, directory, address, process }
+        Server { setup: self, directory, address, process, store: None }
     }
 
     /// Starts `serve` on this directory without waiting for it to come up, for starts that are
@@ -105,6 +119,29 @@ pub struct Server {
     directory: Arc<TempDir>,
     address: SocketAddr,
     process: Process,
+    // Goes after the process.
+    store: Option<Store>,
+}
+
+/// Where else than in its directory a server keeps its jobs.
+#[derive(Debug)]
+struct Store {
+    url: String,
+    _database: Database,
+}
+
+impl Store {
+    /// A new one, if the environment chooses any.
+    fn chosen() -> Option<Self> {
+        let choice = std::env::var("HALYARD_TEST_STORE").ok()?;
+        let database = Database::new();
+        let url = match choice.as_str() {
+            "postgres" => database.url(),
+            "pgbouncer" => database.pgbouncer(),
+            _ => panic!("HALYARD_TEST_STORE is `postgres` or `pgbouncer`, not {choice:?}"),
+        };
+        Some(Self { url: url.to_string(), _database: database })
+    }
 }
 
 impl Server {
@@ -128,6 +165,11 @@ impl Server {
         Arc::clone(&self.directory)
     }
 
+    /// The address of the database that holds its jobs, when its directory does not.
+    pub fn database(&self) -> Option<String> {
+        self.store.as_ref().map(|store| store.url.clone())
+    }
+
     /// Its process.
     pub fn process(&self) -> &Process {
         &self.process
@@ -145,10 +187,19 @@ impl Server {
         self.restart_with(setup);
     }
 
-    /// Starts it again with other settings on the same directory.
-    pub fn restart_with(&mut self, setup: Setup) {
+    /// Starts it again with other settings on the same store.
+    pub fn restart_with(&mut self, mut setup: Setup) {
         self.process.kill();
-        *self = setup.start_on(Arc::clone(&self.directory));
+        let store = self.store.take();
+        if let Some(store) = &store {
+            setup = setup.on(store);
+        }
+        *self = Self { store, ..setup.start_on(Arc::clone(&self.directory)) };
+    }
+
+    /// Starts a further process on the same store, without waiting for it to come up.
+    pub fn spawn_again(&self) -> Process {
+        self.setup.spawn_on(self.directory.path())
     }
 
     /// Sends SIGTERM and waits for the end.

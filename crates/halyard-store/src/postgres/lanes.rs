@@ -9,8 +9,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use halyard_core::TimeMs;
 use halyard_core::id::JobId;
+use halyard_core::{TimeMs, limits};
 use tokio::sync::{mpsc, oneshot};
 
 use super::connect::{Object, OnClaimableElsewhere, Options, Pool, Time};
@@ -186,12 +186,18 @@ fn stopped() -> StoreError {
 }
 
 impl Shared {
-    /// Learns the database's time, and stamps a store that was never served.
+    /// Learns the database's time, stamps a store that was never served, and ends what no server
+    /// could have given.
     pub(super) async fn begin_to_serve(&self) -> Ran<()> {
         let connection = self.pool.get().await?;
         let hands = Hands { client: &connection, sql: &self.sql };
         let now = transaction::look_at_clock(self, hands).await?.now;
         hands.execute(&self.sql.stamp_begin, &[&now]).await?;
+        let (longest, outage) = (limits::LEASE_MS_MAX, limits::OUTAGE_MS);
+        let cut = hands.execute(&self.sql.leases_cut, &[&now, &longest, &outage]).await?;
+        if cut > 0 {
+            tracing::warn!(jobs = cut, "leases without a usable end were given one");
+        }
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use halyard_core::{limits, operate};
 use halyard_json::Text;
 use uuid::Uuid;
 
-use super::loaded::{Before, Hands, Known, Loaded, integer, uuids};
+use super::loaded::{Before, Hands, Known, Loaded, uuids};
 use super::needs::{Needs, Ready};
 use super::rows::{self, Columns};
 use super::{Ran, Trouble};
@@ -280,9 +280,9 @@ impl Loading<'_> {
         let completed: Vec<i64> =
             whole(|job| job.state == State::Completed).iter().map(|job| job.seq).collect();
         let saved: Vec<i64> = whole(|job| job.checkpoints > 0).iter().map(|job| job.seq).collect();
-        let (failed, numbers): (Vec<i64>, Vec<i32>) = whole(|job| job.error_start.is_some())
+        let (failed, numbers): (Vec<i64>, Vec<i64>) = whole(|job| job.error_start.is_some())
             .iter()
-            .map(|job| (job.seq, integer(job.error_start.unwrap_or_default())))
+            .map(|job| (job.seq, i64::from(job.error_start.unwrap_or_default())))
             .unzip();
         if !completed.is_empty() {
             for row in self.hands.query(&sql.results, &[&completed]).await? {

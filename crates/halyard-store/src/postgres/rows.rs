@@ -93,8 +93,13 @@ impl<'r> Columns<'r> {
         self.read(|number: i32| u32::try_from(number).ok())
     }
 
-    pub(super) fn maybe_count(&mut self) -> Ran<Option<u32>> {
-        self.maybe(|number: i32| u32::try_from(number).ok())
+    /// A count in a `bigint`, since an `integer` holds half of them.
+    fn long_count(&mut self) -> Ran<u32> {
+        self.read(|number: i64| u32::try_from(number).ok())
+    }
+
+    fn maybe_long_count(&mut self) -> Ran<Option<u32>> {
+        self.maybe(|number: i64| u32::try_from(number).ok())
     }
 
     /// A count in a `bigint`.
@@ -149,12 +154,12 @@ pub(super) fn job(row: &Row, at: usize) -> Ran<Job> {
         run_at: next.next()?,
         life: next.count()?,
         attempt: next.count()?,
-        starts: next.count()?,
+        starts: next.long_count()?,
         max_attempts: next.count()?,
         crashes: next.count()?,
         max_crashes: next.count()?,
-        releases: next.count()?,
-        snoozes: next.count()?,
+        releases: next.long_count()?,
+        snoozes: next.long_count()?,
         timeout_ms: next.next()?,
         backoff: Backoff {
             initial_ms: next.next()?,
@@ -163,7 +168,7 @@ pub(super) fn job(row: &Row, at: usize) -> Ran<Job> {
             jitter: next.next()?,
         },
         queued_at: next.next()?,
-        error_start: next.maybe_count()?,
+        error_start: next.maybe_long_count()?,
         cancel_requested: next.next()?,
         finished_at: next.next()?,
         holds_key: next.next()?,
@@ -227,7 +232,7 @@ pub(super) fn checkpoint(row: &Row, at: usize) -> Ran<Checkpoint> {
         name: next.name()?,
         life: next.count()?,
         attempt: next.count()?,
-        start: next.count()?,
+        start: next.long_count()?,
         created_at: next.next()?,
         value: next.json()?,
     })
@@ -237,7 +242,7 @@ pub(super) fn checkpoint(row: &Row, at: usize) -> Ran<Checkpoint> {
 pub(super) fn attempt(row: &Row, at: usize) -> Ran<Attempt> {
     let mut next = Columns::from(row, at + 1);
     Ok(Attempt {
-        number: next.count()?,
+        number: next.long_count()?,
         id: AttemptId(next.uuid()?),
         token: next.token()?,
         life: next.count()?,

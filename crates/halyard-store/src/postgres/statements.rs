@@ -106,12 +106,12 @@ const LIST: &[Type] = &[
 statements! {
     attempts_delete: [INT8_ARRAY];
     attempts_insert: [
-        INT8_ARRAY, INT4_ARRAY, UUID_ARRAY, UUID_ARRAY, INT4_ARRAY, INT4_ARRAY, INT2_ARRAY,
+        INT8_ARRAY, INT8_ARRAY, UUID_ARRAY, UUID_ARRAY, INT4_ARRAY, INT4_ARRAY, INT2_ARRAY,
         TEXT_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8_ARRAY, INT2_ARRAY, INT2_ARRAY,
         BYTEA_ARRAY, INT2_ARRAY, TEXT_ARRAY, TEXT_ARRAY, TEXT_ARRAY, TEXT_ARRAY
     ];
     attempts_newest: [INT8, INT8];
-    attempts_numbered: [INT8_ARRAY, INT4_ARRAY];
+    attempts_numbered: [INT8_ARRAY, INT8_ARRAY];
     attempts_of_tokens: [INT8_ARRAY, UUID_ARRAY];
     bodies: [INT8_ARRAY];
     bodies_delete: [INT8_ARRAY];
@@ -121,7 +121,7 @@ statements! {
     checkpoints: [INT8_ARRAY];
     checkpoints_delete: [INT8_ARRAY, INT4_ARRAY];
     checkpoints_insert: [
-        INT8_ARRAY, INT4_ARRAY, TEXT_ARRAY, INT4_ARRAY, INT4_ARRAY, INT4_ARRAY, INT8_ARRAY,
+        INT8_ARRAY, INT4_ARRAY, TEXT_ARRAY, INT4_ARRAY, INT4_ARRAY, INT8_ARRAY, INT8_ARRAY,
         TEXT_ARRAY
     ];
     checkpoints_named: [INT8_ARRAY, TEXT_ARRAY];
@@ -148,7 +148,7 @@ statements! {
     ];
     jobs_save: [
         INT8_ARRAY, INT2_ARRAY, UUID_ARRAY, INT2_ARRAY, INT8_ARRAY, INT4_ARRAY, INT4_ARRAY,
-        INT4_ARRAY, INT4_ARRAY, INT4_ARRAY, INT4_ARRAY, INT8_ARRAY, INT4_ARRAY, BOOL_ARRAY,
+        INT8_ARRAY, INT4_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8_ARRAY, BOOL_ARRAY,
         INT8_ARRAY, BOOL_ARRAY, INT4_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8_ARRAY, UUID_ARRAY,
         INT2_ARRAY, UUID_ARRAY, UUID_ARRAY, UUID_ARRAY, TEXT_ARRAY, INT8_ARRAY, INT8_ARRAY,
         INT8_ARRAY, INT8_ARRAY, INT8_ARRAY
@@ -162,6 +162,7 @@ statements! {
         INT2_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8_ARRAY
     ];
     lapsed: [INT8, INT8];
+    leases_cut: [INT8, INT8, INT8];
     live: [INT8];
     minutes: [INT8];
     minutes_add: [INT2, INT8, INT8, INT8, INT8];
