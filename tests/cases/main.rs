@@ -2,8 +2,8 @@
 //!
 //! Each test is a case from a public bug report, rewritten as steps for one server over HTTP; its
 //! number and title stand at the test. Rounds are cut down to what runs in seconds. Every test has
-//! a server of its own, and several wait for leases to lapse (5 s at the least), so they are meant to run
-//! side by side: `cargo test --test cases -- --test-threads 12`.
+//! a server of its own, and several wait for leases to lapse (5 s at the least), so they are meant
+//! to run side by side: `cargo test --test cases -- --test-threads 12`.
 //!
 //! They run a second time on PostgreSQL behind pgbouncer (`HALYARD_TEST_STORE=pgbouncer`), without
 //! those that move the server's clock or fill its disk. What only several servers on one database

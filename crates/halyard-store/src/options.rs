@@ -44,7 +44,7 @@ pub(crate) fn tell_of_outage(gap_ms: i64, jobs: usize) {
         tracing::warn!(
             gap_ms,
             jobs,
-            "no server served this store for a while; live leases began anew"
+            "no server served the store for a while; live leases began anew"
         );
     }
 }
