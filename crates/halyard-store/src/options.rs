@@ -37,8 +37,8 @@ pub(crate) fn exit_on_fatal() -> Arc<dyn Fn(&str) + Send + Sync> {
     })
 }
 
-/// Says in the log that leases were given a fresh length, so that an operator knows why jobs of dead
-/// workers wait longer.
+/// Says in the log that leases were given a fresh length, so that an operator knows why jobs of
+/// dead workers wait longer.
 pub(crate) fn tell_of_outage(gap_ms: i64, jobs: usize) {
     if jobs > 0 {
         tracing::warn!(
