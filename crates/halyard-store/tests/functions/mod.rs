@@ -7,8 +7,8 @@ use halyard_core::admission::{Due, NewJob};
 use halyard_core::checkpoint::Written;
 use halyard_core::id::JobId;
 use halyard_core::key::IfFailed;
-use halyard_core::limits;
 use halyard_core::outcome::{Finish, Report};
+use halyard_core::{TimeMs, limits};
 use halyard_store::Store;
 use halyard_store::postgres::Postgres;
 use halyard_store::verbs::{CheckpointWrite, Created, Outcome};
@@ -31,6 +31,8 @@ type Said = Result<Row, (String, Option<String>)>;
 
 /// A transaction of the caller, looked at before it is rolled back.
 struct Tried {
+    /// When it was tried.
+    at: TimeMs,
     said: Vec<Said>,
     ids: Vec<JobId>,
     before: Value,
@@ -79,24 +81,33 @@ impl Compared {
         }
     }
 
-    async fn begin(&self, client: &Client) {
-        let begin = format!("BEGIN; SET LOCAL test.now = '{}'", self.store.now());
+    async fn begin(&self, client: &Client) -> TimeMs {
+        let at = self.store.now();
+        let begin = format!("BEGIN; SET LOCAL test.now = '{at}'");
         client.batch_execute(&begin).await.unwrap();
         // A sequence does not roll back.
         let numbers = "SELECT set_config('test.number', last_value::text, false),
                        set_config('test.called', is_called::text, false) FROM halyard.jobs_seq";
         client.query_typed(&self.sql(numbers), &[]).await.unwrap();
+        at
     }
 
     /// Ends a trial: looks, rolls back, and looks whether nothing is left.
-    async fn end(&self, client: &Client, ids: Vec<JobId>, before: Value, said: Vec<Said>) -> Tried {
+    async fn end(
+        &self,
+        client: &Client,
+        at: TimeMs,
+        ids: Vec<JobId>,
+        before: Value,
+        said: Vec<Said>,
+    ) -> Tried {
         let after = self.look(client, &ids).await;
         let numbers = "SELECT setval('halyard.jobs_seq', current_setting('test.number')::bigint,
                        current_setting('test.called')::boolean)";
         client.query_typed(&self.sql(numbers), &[]).await.unwrap();
         client.batch_execute("ROLLBACK").await.unwrap();
         assert_eq!(self.look(client, &ids).await, before, "what was rolled back is left");
-        Tried { said, ids, before, after }
+        Tried { at, said, ids, before, after }
     }
 
     async fn try_creates(&self, client: &Client, jobs: &[NewJob]) -> Tried {
@@ -106,7 +117,7 @@ impl Compared {
             ids.extend(self.store.holder(&job.task, key).await.unwrap().map(|it| it.job_id));
         }
         let before = self.look(client, &ids).await;
-        self.begin(client).await;
+        let at = self.begin(client).await;
         let mut said = Vec::new();
         for job in jobs {
             let options = options_of(job).to_string();
@@ -115,7 +126,7 @@ impl Compared {
                 self.call(client, create, &[&job.task, job.payload.as_str(), &options]).await,
             );
         }
-        self.end(client, ids, before, said).await
+        self.end(client, at, ids, before, said).await
     }
 
     async fn try_finish(&self, client: &Client, outcomes: &[Outcome]) -> Option<Tried> {
@@ -126,7 +137,7 @@ impl Compared {
         }
         let ids: Vec<JobId> = outcomes.iter().filter_map(|it| it.id).collect();
         let before = self.look(client, &ids).await;
-        self.begin(client).await;
+        let at = self.begin(client).await;
         let mut said = Vec::new();
         for (outcome, result) in outcomes.iter().zip(results) {
             let id = outcome.id.map_or_else(String::new, |id| id.to_string());
@@ -134,18 +145,23 @@ impl Compared {
             let finish = "SELECT * FROM halyard.finish_job($1, $2, $3::json)";
             said.push(self.call(client, finish, &[&id, &token, result]).await);
         }
-        Some(self.end(client, ids, before, said).await)
+        Some(self.end(client, at, ids, before, said).await)
     }
 
     async fn try_checkpoint(&self, client: &Client, write: &CheckpointWrite) -> Tried {
         let ids = vec![write.id];
         let before = self.look(client, &ids).await;
-        self.begin(client).await;
+        let at = self.begin(client).await;
         let token = write.token.map_or_else(String::new, |token| token.to_string());
         let save = "SELECT * FROM halyard.checkpoint_job($1, $2, $3, $4::json)";
         let values = [&write.id.to_string(), token.as_str(), &write.name, write.value.as_str()];
         let said = vec![self.call(client, save, &values).await];
-        self.end(client, ids, before, said).await
+        self.end(client, at, ids, before, said).await
+    }
+
+    /// Says whether the verb ran at the same time: another caller may have moved the clock meanwhile.
+    fn compares(&self, tried: &Tried) -> bool {
+        tried.at == self.store.now()
     }
 
     /// Holds the rows that the verb left against those that the functions made.
