@@ -159,7 +159,7 @@ impl Compared {
         self.end(client, at, ids, before, said).await
     }
 
-    /// Says whether the verb ran at the same time: another caller may have moved the clock meanwhile.
+    /// Says whether the verb ran at the same time: another caller may have moved the clock.
     fn compares(&self, tried: &Tried) -> bool {
         tried.at == self.store.now()
     }
