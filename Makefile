@@ -40,7 +40,7 @@ help:
 	@sed -n 's/^#   make/make/p' Makefile
 
 build:
-	$(SETUP) build
+	$(SETUP) dashboard
 	$(BUILD)
 	@echo "built $(BINARY)"
 
@@ -56,6 +56,7 @@ test:
 	$(SETUP) faketime
 	$(SETUP) services
 	$(SETUP) node
+	$(SETUP) dashboard
 	$(SETUP) billing-node
 	$(SETUP) billing-python
 	$(SETUP) lesson
@@ -70,7 +71,9 @@ test:
 	$(STAGE) schemathesis scripts/schemathesis/run
 	$(STAGE) sdk-rust $(BESIDE) cargo test --locked -p halyard --all-features
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
+	$(STAGE) dashboard-lints npm --prefix dashboard run lint
 	$(STAGE) examples-lints $(BIOME) billing/node lesson/node frameworks
+	$(STAGE) dashboard npm --prefix dashboard test
 	$(STAGE) sdk-node $(BESIDE) npm --prefix sdk/node test
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) billing-python-lints $(BILLING_PYTHON)/check
@@ -103,6 +106,7 @@ check:
 	$(BEGIN)
 	$(SETUP) deny
 	$(SETUP) node
+	$(SETUP) dashboard
 	$(SETUP) billing-python
 	$(SETUP) frameworks
 	$(STAGE) format cargo fmt --all --check
@@ -111,6 +115,7 @@ check:
 	$(STAGE) lints-stores cargo clippy --locked -p halyard --all-features --all-targets -- -D warnings
 	$(STAGE) dependencies scripts/check-dependencies
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
+	$(STAGE) dashboard-lints npm --prefix dashboard run lint
 	$(STAGE) examples-lints $(BIOME) billing/node lesson/node frameworks
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) billing-python-lints $(BILLING_PYTHON)/check
@@ -135,7 +140,7 @@ bench-peers: build
 
 clean:
 	cargo clean
-	rm -rf .tools sdk/node/dist sdk/node/node_modules examples/*/node/node_modules
+	rm -rf .tools dashboard/built/dist dashboard/node_modules sdk/node/dist sdk/node/node_modules examples/*/node/node_modules
 	rm -rf examples/frameworks/{node_modules,.next,next/.next}
 
 # The compiler of requirements; used by hand only.

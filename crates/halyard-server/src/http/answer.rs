@@ -66,6 +66,11 @@ impl Answer {
         Self { status: StatusCode::NO_CONTENT, headers: HeaderMap::new(), body: Body::Empty }
     }
 
+    /// 304: what the client has is still so.
+    pub fn not_modified() -> Self {
+        Self { status: StatusCode::NOT_MODIFIED, headers: HeaderMap::new(), body: Body::Empty }
+    }
+
     /// 200 and a text of this media type.
     pub fn text(media_type: &'static str, text: impl Into<Bytes>) -> Self {
         Self::whole(StatusCode::OK, HeaderValue::from_static(media_type), text.into())

@@ -12,7 +12,7 @@
 //! | [`answer`], [`refused`], [`request_id`] | what a call is answered with |
 //! | [`jobs`], [`queues`], [`workers`], [`tasks`], [`keys`] | the endpoints of `/v1` |
 //! | [`stats`], [`events`] | more of them |
-//! | [`health`], [`version`], [`metrics_page`], [`openapi`], [`index`], [`docs`] | its own |
+//! | [`health`], [`version`], [`metrics_page`], [`openapi`], [`dashboard`], [`docs`] | its own |
 //! | [`convert`] | the only place where core and wire types meet |
 //! | [`json`] | how answers are written |
 //! | [`metrics`], [`patience`] | what is counted; how long a client is waited for |
@@ -29,11 +29,11 @@ pub mod body;
 pub mod call;
 pub mod connection;
 pub mod convert;
+pub mod dashboard;
 pub mod docs;
 pub mod entry;
 pub mod events;
 pub mod health;
-pub mod index;
 pub mod jobs;
 pub mod json;
 pub mod keys;

@@ -23,7 +23,7 @@ use super::refused::Refused;
 use super::routes::{ROUTES, Route};
 use super::takes::Takes;
 use super::{
-    App, docs, events, health, index, jobs, keys, metrics_page, queues, stats, tasks, version,
+    App, dashboard, docs, events, health, jobs, keys, metrics_page, queues, stats, tasks, version,
     workers,
 };
 
@@ -41,7 +41,8 @@ use super::{
         jobs::run_as_new::run_as_new, jobs::checkpoints::checkpoints,
         keys::forget, keys::find, queues::list, queues::get, queues::pause, queues::resume,
         workers::list, tasks::list, stats::get, events::listen, metrics_page::get,
-        health::alive, health::ready, version::get, get, docs::errors, index::get
+        health::alive, health::ready, version::get, get, docs::errors,
+        dashboard::page, dashboard::asset, dashboard::icon
     ),
     components(schemas(Problem, Order, State)),
     tags(
@@ -103,6 +104,7 @@ fn describe(route: &Route, item: &mut PathItem) {
         method => unreachable!("no route has the method {method}"),
     };
     let Some(operation) = operation else { return };
+    operation.operation_id = Some(operation_id(route.name));
     if let Access::Role(_) = route.access {
         let needs: [String; 0] = [];
         operation.security = Some(vec![SecurityRequirement::new("key", needs)]);
@@ -128,6 +130,13 @@ fn describe(route: &Route, item: &mut PathItem) {
         }
         operation.responses.responses.insert(status.to_string(), RefOr::T(refusal));
     }
+}
+
+/// `jobs_list` for `jobs::list::list`: no two operations have one name.
+fn operation_id(name: &str) -> String {
+    let mut words: Vec<&str> = name.split("::").map(str::trim).collect();
+    words.dedup();
+    words.join("_")
 }
 
 fn refusal(codes: &[&str]) -> Response {

@@ -17,7 +17,7 @@ use super::call::Call;
 use super::refused::Refused;
 use super::takes::Takes;
 use super::{
-    App, docs, events, health, index, jobs, keys, metrics_page, openapi, queues, stats, tasks,
+    App, dashboard, docs, events, health, jobs, keys, metrics_page, openapi, queues, stats, tasks,
     version, workers,
 };
 
@@ -38,6 +38,8 @@ pub struct Route {
     pub hands_out: bool,
     /// What it refuses a call with, beside what every route may ([`Route::codes`]).
     own_codes: &'static [Code],
+    /// Its name: `jobs::list::list`.
+    pub name: &'static str,
     /// The endpoint.
     pub call: for<'a> fn(&'a App, &'a Call) -> Working<'a>,
 }
@@ -91,6 +93,7 @@ macro_rules! row {
             takes: $takes,
             hands_out: row!(@ $($hands_out)?),
             own_codes: &[$(Code::$code),*],
+            name: stringify!($endpoint),
             call: |app, call| Box::pin($endpoint(app, call)),
         }
     };
@@ -146,8 +149,13 @@ pub static ROUTES: &[Route] = &[
     row!(GET "/version", Access::Open, NOTHING, [] => version::get),
     row!(GET "/openapi.json", Access::Open, NOTHING, [] => openapi::get),
     row!(GET "/docs/errors", Access::Page, NOTHING, [] => docs::errors),
-    row!(GET "/", Access::Page, NOTHING, [] => index::get),
+    row!(GET "/", Access::Page, NOTHING, [NotFound] => dashboard::page),
+    row!(GET "/assets/{name}", Access::Page, NOTHING, [NotFound] => dashboard::asset),
+    row!(GET "/icon.svg", Access::Page, NOTHING, [NotFound] => dashboard::icon),
 ];
+
+/// Further addresses of the page at `/`: what they mean is the page's own affair.
+const PAGES: [&str; 6] = ["/jobs", "/jobs/{id}", "/keys", "/queues", "/workers", "/tasks"];
 
 /// Finds routes by method and path.
 pub struct Routes {
@@ -201,6 +209,10 @@ impl Routes {
             if let Some(methods) = routes.methods.get_mut(place) {
                 methods.push((route.method.clone(), index));
             }
+        }
+        for path in PAGES {
+            let inserted = known.get("/").map(|page| routes.paths.insert(path, *page));
+            assert_eq!(inserted, Some(Ok(())), "{path} is no pattern");
         }
         routes
     }

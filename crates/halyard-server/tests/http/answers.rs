@@ -237,6 +237,16 @@ async fn the_servers_own() {
     let page = served.get("/").await;
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
     assert!(page.header("content-security-policy").unwrap().contains("default-src 'none'"));
+    for path in ["/jobs", "/jobs?state=failed", "/jobs/job_x", "/keys", "/queues", "/tasks"] {
+        assert_eq!(served.get(path).await.body, page.body, "{path} is the same page");
+    }
+    let known = [("if-none-match", page.header("etag").unwrap())];
+    let again = served.call_with("GET", "/workers", &known, Value::Null).await;
+    assert_eq!((again.status, again.body.as_str()), (304, ""));
+    for path in ["/assets/x.js", "/assets/index.html", "/assets/..%2findex.html", "/assets/", "/x"]
+    {
+        assert_eq!(served.get(path).await.status, 404, "{path}");
+    }
     let head = served.call("HEAD", "/version", Value::Null).await;
     assert_eq!((head.status, head.body.as_str()), (200, ""));
     assert_ne!(head.header("content-length"), Some("0"));

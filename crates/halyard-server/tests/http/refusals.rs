@@ -273,7 +273,9 @@ async fn unknown_parameters_of_every_route() {
         };
         let reply = served.call(route.method.as_str(), &path, body).await;
         if matches!(route.access, Access::Probe | Access::Page) {
-            assert_eq!(reply.status, 200, "{}: {reply:?}", route.path);
+            let no_such_file = route.path.contains("{name}");
+            assert_eq!(reply.status == 404, no_such_file, "{}: {reply:?}", route.path);
+            assert_ne!(reply.status, 400, "{}: {reply:?}", route.path);
             continue;
         }
         check(&reply, 400, "unknown_field", &["cache_bust"]);

@@ -30,11 +30,13 @@ pub(super) fn explain(sabotage: Sabotage, out: &Narrator) {
 pub(super) fn look_around(stage: &Stage) {
     let out = &stage.narrator;
     let directory = stage.directory.path().display();
-    out.print("\nAll of it is left running, with worker 3. From another terminal:\n");
+    let url = stage.halyard.url();
+    out.print(&format!("\nAll of it is left running, with worker 3. The dashboard: {url}"));
+    out.print("From another terminal:\n");
     if let Ok(program) = std::env::current_exe() {
         out.print(&format!("  alias halyard={}", program.display()));
     }
-    out.print(&format!("  export HALYARD_URL={}", stage.halyard.url()));
+    out.print(&format!("  export HALYARD_URL={url}"));
     for command in [
         "halyard jobs list".to_owned(),
         "halyard jobs list --state failed".to_owned(),

@@ -1,0 +1,67 @@
+/** What makes a second run of this job harmless, and what it has answered so far. */
+import { useState } from "preact/hooks";
+
+import type { Job } from "../../api/calls.ts";
+import { Action } from "../../parts/button.tsx";
+import { Copy } from "../../parts/copy.tsx";
+import { number } from "../../parts/shown.tsx";
+import { At } from "../../parts/time.tsx";
+import { ForgetKey } from "../keys/page.tsx";
+
+export function Idempotency({ job, onChange }: { job: Job; onChange: () => void }) {
+  const [asked, setAsked] = useState(false);
+  const key = job.idempotency_key;
+  return (
+    <section class="card">
+      <h2>Idempotency</h2>
+      {key === null ? (
+        <p>
+          Created without a key: a second create makes a second job. Its id is the same in every
+          attempt, and serves as the key of what its handler does outside.
+        </p>
+      ) : (
+        <dl class="facts">
+          <div>
+            <dt>Key</dt>
+            <dd>
+              <span class="id text">{key}</span> <Copy text={key} label="Copy the key" />
+            </dd>
+          </div>
+          <div>
+            <dt>Scope</dt>
+            <dd>
+              the task <span class="id">{job.task}</span>
+            </dd>
+          </div>
+          <div>
+            <dt>Held until</dt>
+            <dd>
+              {job.idempotency_expires_at ? (
+                <At at={job.idempotency_expires_at} />
+              ) : (
+                "the job has ended, and its key's time after"
+              )}
+            </dd>
+          </div>
+          <div>
+            <dt>Duplicates</dt>
+            <dd>
+              <strong>{number(job.replays)}</strong>{" "}
+              {job.replays === 1 ? "create was" : "creates were"} answered with this job instead of
+              a new one
+            </dd>
+          </div>
+        </dl>
+      )}
+      {job.rejected > 0 && (
+        <p>
+          <strong>{number(job.rejected)}</strong> late{" "}
+          {job.rejected === 1 ? "report was" : "reports were"} rejected: from workers whose lease
+          was lost.
+        </p>
+      )}
+      {key !== null && <Action label="Forget key…" kind="small" onClick={() => setAsked(true)} />}
+      {asked && <ForgetKey id={job.id} onDone={onChange} onClose={() => setAsked(false)} />}
+    </section>
+  );
+}

@@ -1,0 +1,70 @@
+/** The retry, told before it is done. */
+import { useState } from "preact/hooks";
+
+import { type Job, retry } from "../../api/calls.ts";
+import { Dialog } from "../../parts/dialog.tsx";
+import { kept, lastEnd } from "./history.ts";
+
+const ENDS = {
+  none: "It was never started.",
+  known: "Its last start ended with a report: what is known of it is above.",
+  unknown:
+    "Its last start ended without a report. What it did after its last checkpoint may have " +
+    "happened: the handler must find that out, or do it under the same key.",
+};
+
+/** Where the new life begins: `""` after every checkpoint, `fresh`, or from one of them. */
+const FRESH = "\n";
+
+export function RetryDialog(props: { job: Job; onDone: () => void; onClose: () => void }) {
+  const { job } = props;
+  const [choice, setChoice] = useState("");
+  const fresh = choice === FRESH;
+  const from = choice === "" || fresh ? undefined : choice;
+  const skipped = kept(job, from, fresh);
+  const act = async () => {
+    await retry(job.id, {
+      life: job.life,
+      ...(from !== undefined && { from }),
+      ...(fresh && { fresh }),
+      ...(job.state === "completed" && { allow_completed: true }),
+    });
+    props.onDone();
+  };
+  return (
+    <Dialog title="Retry this job?" action="Retry" act={act} onClose={props.onClose}>
+      <ul class="truth">
+        <li>
+          The id stays, and with it every key that its handler makes of it
+          {job.idempotency_key !== null && "; its own key stays too"}. It gets a new life with{" "}
+          {job.max_attempts} attempts.
+        </li>
+        <li class={lastEnd(job) === "unknown" ? "warn" : undefined}>{ENDS[lastEnd(job)]}</li>
+        {job.state === "completed" && (
+          <li class="warn">It has completed: everything without a checkpoint is done again.</li>
+        )}
+        {job.checkpoints.length > 0 && (
+          <li>
+            {skipped.length === 0
+              ? "No checkpoint is kept: every part is done again."
+              : `Skipped, since they are done: ${skipped.map((it) => it.name).join(", ")}.`}
+          </li>
+        )}
+      </ul>
+      {job.checkpoints.length > 0 && (
+        <label>
+          Begin
+          <select value={choice} onChange={(event) => setChoice(event.currentTarget.value)}>
+            <option value="">after the last checkpoint</option>
+            {job.checkpoints.map(({ name }) => (
+              <option key={name} value={name}>
+                before {name}
+              </option>
+            ))}
+            <option value={FRESH}>afresh, without any checkpoint</option>
+          </select>
+        </label>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,127 @@
+/** Jobs, newest first: filters in the address, pages by place and not by number, bulk actions. */
+
+import { useEffect, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+
+import { type JobSummary, list, type Action as Name, stats } from "../../api/calls.ts";
+import { useKeys } from "../../live/keyboard.ts";
+import { useResource } from "../../live/resource.ts";
+import { Action } from "../../parts/button.tsx";
+import { Empty, Shown } from "../../parts/shown.tsx";
+import { type Filters, fromQuery, jobPath, jobsPath, toQuery } from "../../url/query.ts";
+import { BulkDialog } from "./bulk.tsx";
+import { Bar, Tabs } from "./filters.tsx";
+import { settled, toggled } from "./rows.ts";
+import { Table } from "./table.tsx";
+
+const PAGE = 50;
+
+export function JobsPage() {
+  const { url, route } = useLocation();
+  const query = new URL(url, location.origin).searchParams;
+  const filters = fromQuery(query);
+  const numbers = useResource("counts", stats);
+  const change = (to: Partial<Filters>) => route(jobsPath({ ...filters, ...to }));
+  return (
+    <>
+      <h1>Jobs</h1>
+      <Tabs filters={filters} counts={numbers.data?.counts} />
+      <Bar key={`bar ${url}`} filters={filters} onChange={change} />
+      <List key={`list ${url}`} filters={filters} cursor={query.get("cursor") ?? ""} />
+    </>
+  );
+}
+
+function List({ filters, cursor }: { filters: Filters; cursor: string }) {
+  const { route } = useLocation();
+  const query = toQuery(filters);
+  query.set("limit", String(PAGE));
+  if (cursor) query.set("cursor", cursor);
+  const page = useResource(query.toString(), () => list(query));
+  const [shown, setShown] = useState<JobSummary[]>();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [current, setCurrent] = useState(-1);
+  const [asked, setAsked] = useState<Name>();
+  const { rows, fresh } = settled(shown, page.data?.data);
+  // Rows change in their places; new ones wait until they are asked for.
+  useEffect(() => setShown(rows), [page.data]);
+  const chosen = rows.filter((job) => selected.has(job.id));
+
+  const move = (by: number) => setCurrent(Math.min(rows.length - 1, Math.max(0, current + by)));
+  const here = rows[current];
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: () => here && route(jobPath(here.id)),
+    x: () => here && setSelected(toggled(selected, [here.id], !selected.has(here.id))),
+    r: () => (chosen.length > 0 ? setAsked("retry") : here && route(jobPath(here.id))),
+  });
+  const more = page.data?.next_cursor;
+  return (
+    <Shown of={page}>
+      {({ partial }) => (
+        <>
+          <Chosen count={chosen.length} onAsk={setAsked} onNone={() => setSelected(new Set())} />
+          {fresh > 0 && (
+            <button type="button" class="pill" onClick={() => setShown(page.data?.data)}>
+              {fresh} new
+            </button>
+          )}
+          {rows.length === 0 ? (
+            <Empty>
+              {partial ? "None among the jobs that were looked at." : "No job is like that."}
+            </Empty>
+          ) : (
+            <Table rows={rows} current={current} selected={selected} onSelect={setSelected} />
+          )}
+          {partial && (
+            <p class="quiet">
+              The search stopped after 10,000 jobs. What is older is on the next page, or found by a
+              narrower filter.
+            </p>
+          )}
+          <Pages more={more ?? undefined} first={cursor === ""} filters={filters} />
+          {asked && (
+            <BulkDialog
+              action={asked}
+              jobs={chosen}
+              filters={filters}
+              onDone={() => {
+                setSelected(new Set());
+                page.reload();
+              }}
+              onClose={() => setAsked(undefined)}
+            />
+          )}
+        </>
+      )}
+    </Shown>
+  );
+}
+
+function Chosen(props: { count: number; onAsk: (action: Name) => void; onNone: () => void }) {
+  if (props.count === 0) return null;
+  return (
+    <div class="chosen" role="toolbar" aria-label="What can be done with the selected jobs">
+      <span>{props.count} selected</span>
+      <Action label="Retry…" kind="small" onClick={() => props.onAsk("retry")} />
+      <Action label="Cancel…" kind="small" onClick={() => props.onAsk("cancel")} />
+      <Action label="Run now…" kind="small" onClick={() => props.onAsk("run_now")} />
+      <Action label="Delete…" kind="small" onClick={() => props.onAsk("delete")} />
+      <button type="button" class="small" onClick={props.onNone}>
+        Select none
+      </button>
+    </div>
+  );
+}
+
+function Pages(props: { more: string | undefined; first: boolean; filters: Filters }) {
+  const next = toQuery(props.filters);
+  if (props.more) next.set("cursor", props.more);
+  return (
+    <nav class="pages" aria-label="Pages of the list">
+      {!props.first && <a href={jobsPath(props.filters)}>To the first</a>}
+      {props.more && <a href={`/jobs?${next}`}>Further jobs</a>}
+    </nav>
+  );
+}

@@ -1,0 +1,111 @@
+/** What goes on, and what needs somebody. */
+import { queues, type Stats, stats, tasks } from "../../api/calls.ts";
+import { useResource } from "../../live/resource.ts";
+import { number, Shown } from "../../parts/shown.tsx";
+import { jobsPath } from "../../url/query.ts";
+import { attention } from "./attention.ts";
+import { Chart } from "./chart.tsx";
+import { FirstRun } from "./first-run.tsx";
+
+const COUNTERS = ["queued", "running", "retrying", "scheduled"] as const;
+
+export function OverviewPage() {
+  const all = useResource("overview", async () => {
+    const [numbers, lines, kinds] = await Promise.all([stats(), queues(), tasks()]);
+    return { stats: numbers, queues: lines.data, tasks: kinds.data };
+  });
+  return (
+    <>
+      <h1>Overview</h1>
+      <Shown of={all}>
+        {({ stats, queues, tasks }) =>
+          stats.totals.created === 0 ? (
+            <FirstRun />
+          ) : (
+            <>
+              <Counters stats={stats} />
+              <div class="columns">
+                <section class="card">
+                  <h2>Jobs a minute, last 24 hours</h2>
+                  <Chart minutes={stats.minutes} />
+                </section>
+                <section class="card">
+                  <h2>Needs attention</h2>
+                  <Attention notes={attention(queues, tasks)} />
+                </section>
+              </div>
+              <Safety totals={stats.totals} />
+            </>
+          )
+        }
+      </Shown>
+    </>
+  );
+}
+
+function Counters({ stats }: { stats: Stats }) {
+  const day = stats.minutes.reduce(
+    (sum, minute) => ({
+      completed: sum.completed + minute.completed,
+      failed: sum.failed + minute.failed,
+    }),
+    { completed: 0, failed: 0 },
+  );
+  return (
+    <ul class="counters" aria-label="Jobs by state">
+      {COUNTERS.map((state) => (
+        <li key={state}>
+          <a href={jobsPath({ states: [state] })}>
+            <strong>{number(stats.counts[state])}</strong> {state}
+          </a>
+        </li>
+      ))}
+      {(["completed", "failed"] as const).map((state) => (
+        <li key={state}>
+          <a href={jobsPath({ states: [state] })}>
+            <strong>{number(day[state])}</strong> {state} in 24 h
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Attention({ notes }: { notes: ReturnType<typeof attention> }) {
+  if (notes.length === 0) return <p class="quiet">Nothing.</p>;
+  return (
+    <ul class="notes">
+      {notes.map((note) => (
+        <li key={note.path + note.text}>
+          <span aria-hidden="true">⚠</span> <a href={note.path}>{note.about}</a> {note.text}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What the tools against doing things twice have done, since the store was made. */
+function Safety({ totals }: { totals: Stats["totals"] }) {
+  const facts: [string, number, string][] = [
+    ["Duplicates answered", totals.replayed, "creates that got an existing job, not a second one"],
+    ["Keys refused", totals.keys_refused, "creates that used a key again with another payload"],
+    ["Late reports rejected", totals.reports_rejected, "from workers that had lost their lease"],
+    ["Leases lost", totals.leases_lost, "starts whose worker was not heard of any more"],
+    ["Timed out", totals.timed_out, "starts that took longer than their job allows"],
+  ];
+  return (
+    <section class="card">
+      <h2>Run once, told twice</h2>
+      <dl class="facts wide">
+        {facts.map(([name, count, meaning]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <strong>{number(count)}</strong> <span class="quiet">{meaning}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,136 @@
+/** Queues: how much waits, how long, who works on it; pause and resume. */
+import { useState } from "preact/hooks";
+
+import { pause, type Queue, queues, resume } from "../../api/calls.ts";
+import { useResource } from "../../live/resource.ts";
+import { Action } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Empty, number, Shown } from "../../parts/shown.tsx";
+import { Ago } from "../../parts/time.tsx";
+import { jobsPath } from "../../url/query.ts";
+
+export function QueuesPage() {
+  const all = useResource("queues", queues);
+  const [asked, setAsked] = useState<Queue>();
+  return (
+    <>
+      <h1>Queues</h1>
+      <Shown of={all}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty>A queue is here as soon as a job is created in it.</Empty>
+          ) : (
+            <Table data={data} onAsk={setAsked} />
+          )
+        }
+      </Shown>
+      {asked && (
+        <Ask queue={asked} onDone={() => all.reload()} onClose={() => setAsked(undefined)} />
+      )}
+    </>
+  );
+}
+
+function Table({ data, onAsk }: { data: Queue[]; onAsk: (queue: Queue) => void }) {
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Queue</th>
+            <th scope="col" class="number">
+              Queued
+            </th>
+            <th scope="col">Oldest since</th>
+            <th scope="col" class="number">
+              Running
+            </th>
+            <th scope="col" class="number">
+              Retrying
+            </th>
+            <th scope="col" class="number">
+              Scheduled
+            </th>
+            <th scope="col" class="number">
+              Failed
+            </th>
+            <th scope="col" class="number">
+              Workers
+            </th>
+            <th scope="col">
+              <span class="unseen">What can be done</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.map((queue) => (
+            <Row key={queue.name} queue={queue} onAsk={onAsk} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ queue, onAsk }: { queue: Queue; onAsk: (queue: Queue) => void }) {
+  const { counts, name, paused } = queue;
+  const unserved = queue.workers === 0 && counts.queued > 0;
+  return (
+    <tr>
+      <th scope="row">
+        <a href={jobsPath({ queue: name })}>{name}</a>
+        {paused && <span class="tag">Ⅱ paused</span>}
+      </th>
+      <td class="number">{number(counts.queued)}</td>
+      <td>
+        <Ago at={queue.oldest_queued_at} />
+      </td>
+      <td class="number">{number(counts.running)}</td>
+      <td class="number">{number(counts.retrying)}</td>
+      <td class="number">{number(counts.scheduled)}</td>
+      <td class="number">
+        {counts.failed > 0 ? (
+          <a href={jobsPath({ queue: name, states: ["failed"] })}>{number(counts.failed)}</a>
+        ) : (
+          "0"
+        )}
+      </td>
+      <td class={unserved ? "number warn" : "number"}>
+        {unserved && <span aria-hidden="true">⚠ </span>}
+        {queue.workers}
+      </td>
+      <td class="end">
+        <Action label={paused ? "Resume" : "Pause"} kind="small" onClick={() => onAsk(queue)} />
+      </td>
+    </tr>
+  );
+}
+
+function Ask({
+  queue,
+  onDone,
+  onClose,
+}: {
+  queue: Queue;
+  onDone: () => void;
+  onClose: () => void;
+}) {
+  const { name, paused } = queue;
+  return (
+    <Dialog
+      title={paused ? `Resume ${name}?` : `Pause ${name}?`}
+      action={paused ? "Resume" : "Pause"}
+      act={async () => {
+        await (paused ? resume(name) : pause(name));
+        onDone();
+      }}
+      onClose={onClose}
+    >
+      <p>
+        {paused
+          ? `Workers get its ${number(queue.counts.queued)} queued jobs again at once.`
+          : "Workers get no new jobs of it. What runs goes on, and jobs are still created."}
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,6 @@
+/** Tests of what needs no browser. */
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: { include: ["tests/**/*.test.ts"] },
+});
