@@ -57,6 +57,7 @@ test:
 	$(SETUP) services
 	$(SETUP) node
 	$(SETUP) dashboard
+	$(SETUP) chromium
 	$(SETUP) billing-node
 	$(SETUP) billing-python
 	$(SETUP) lesson
@@ -74,6 +75,7 @@ test:
 	$(STAGE) dashboard-lints npm --prefix dashboard run lint
 	$(STAGE) examples-lints $(BIOME) billing/node lesson/node frameworks
 	$(STAGE) dashboard npm --prefix dashboard test
+	$(STAGE) dashboard-browser env SCREENSHOTS=$(STAGES)/screenshots npm --prefix dashboard run test:browser
 	$(STAGE) sdk-node $(BESIDE) npm --prefix sdk/node test
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) billing-python-lints $(BILLING_PYTHON)/check

@@ -28,5 +28,5 @@ test("names in addresses are escaped", () => {
 
 test("filters in words", () => {
   const filters = fromQuery(new URLSearchParams("state=failed,retrying&queue=billing"));
-  expect(inWords(filters)).toBe("retrying or failed, in the queue billing");
+  expect(inWords(filters)).toBe("that are retrying or failed, in the queue billing");
 });

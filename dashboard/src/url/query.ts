@@ -39,7 +39,7 @@ export function toQuery(filters: Filters): URLSearchParams {
 /** The filters in words, for a dialog that acts on what they show. */
 export function inWords(filters: Filters): string {
   const parts = [
-    filters.states.length > 0 ? filters.states.join(" or ") : "in any state",
+    filters.states.length > 0 ? `that are ${filters.states.join(" or ")}` : "in any state",
     filters.queue && `in the queue ${filters.queue}`,
     filters.task && `of the task ${filters.task}`,
     filters.tag && `tagged ${filters.tag}`,

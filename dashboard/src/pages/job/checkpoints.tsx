@@ -11,7 +11,7 @@ export function Checkpoints({ job, source }: { job: Job; source: string }) {
   return (
     <section class="card">
       <h2>Checkpoints</h2>
-      <div class="scroll">
+      <section class="scroll" aria-label="Checkpoints" tabIndex={0}>
         <table>
           <thead>
             <tr>
@@ -40,7 +40,7 @@ export function Checkpoints({ job, source }: { job: Job; source: string }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
       {resumed(job).map(({ start, after }) => (
         <p key={start}>
           Start {start} resumed after <span class="id">{after}</span>.

@@ -27,7 +27,7 @@ export function WorkersPage() {
 
 function Table({ data }: { data: Worker[] }) {
   return (
-    <div class="scroll">
+    <section class="scroll" aria-label="Workers" tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -64,6 +64,6 @@ function Table({ data }: { data: Worker[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }

@@ -1,0 +1,164 @@
+/** What a reader does on the pages, against the real server. */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { open, reader, visit } from "./reader.ts";
+import { Server } from "./server.ts";
+
+let browser: Browser;
+let server: Server;
+let page: Page;
+let odd: string[];
+
+beforeAll(async () => {
+  browser = await open();
+});
+
+afterAll(() => browser?.close());
+
+beforeEach(async () => {
+  server = await new Server().start();
+  ({ page, odd } = await reader(browser, server.url));
+});
+
+afterEach(async () => {
+  await page.context().close();
+  await server.end();
+});
+
+const button = (name: string) => page.getByRole("button", { name, exact: true });
+const job = (id: string) => server.call("GET", `/v1/jobs/${id}`);
+/** Presses the button of the open dialog that does it, and waits until it is done. */
+const confirm = async () => {
+  await page.locator("dialog [type=submit]").click();
+  await page.locator("dialog").waitFor({ state: "detached" });
+};
+
+test("a double click retries once, and the dialog has told the truth", async () => {
+  const id = await server.fail("books");
+  await visit(page, `/jobs/${id}`);
+  await button("Retry…").click();
+  const told = await page.locator("dialog").innerText();
+  expect(told).toContain("The id stays");
+  expect(told).toContain("Skipped, since they are done: invoices, ledger.");
+  await page.locator("dialog select").selectOption("ledger");
+  expect(await page.locator("dialog").innerText()).toContain("done: invoices.");
+  await page.locator("dialog [type=submit]").dblclick();
+  await page.locator(".state-queued").waitFor();
+  const after = await job(id);
+  expect([after.life, after.state, after.checkpoints.length]).toEqual([2, "queued", 1]);
+  expect(odd).toEqual([]);
+});
+
+test("cancel, run as new, delete", async () => {
+  const { id } = await server.create({ queue: "billing", idempotency_key: "k" });
+  await visit(page, `/jobs/${id}`);
+  expect(await button("Retry…").isDisabled()).toBe(true);
+  await button("Cancel…").click();
+  await confirm();
+  await page.locator(".state-cancelled").waitFor();
+  await button("Run as new…").click();
+  expect(await page.locator("dialog").innerText()).toContain("will happen again");
+  await confirm();
+  await page.getByText("Runs anew").waitFor();
+  const again = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  expect((await job(again)).rerun_of).toBe(id);
+  await button("Delete…").click();
+  await confirm();
+  await page.waitForURL("**/jobs");
+  await expect(job(again)).rejects.toThrow("404");
+  expect(odd).toEqual([]);
+});
+
+test("many jobs, by keys alone", async () => {
+  const ids = [await server.fail("books"), await server.fail("books"), await server.fail("books")];
+  await visit(page, "/jobs?state=failed");
+  await page.locator("tbody tr").nth(2).waitFor();
+  for (const key of ["j", "x", "j", "x", "r"]) await page.keyboard.press(key);
+  await page.locator("dialog").waitFor();
+  expect(await page.locator("dialog h2").innerText()).toBe("Retry 2 jobs?");
+  expect(await page.locator("dialog").innerText()).toContain(
+    "Selected from the jobs that are failed.",
+  );
+  await page.locator("dialog [type=submit]").focus();
+  await page.keyboard.press("Enter");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  const states = await Promise.all(ids.map(async (id) => (await job(id)).state));
+  expect(states.sort()).toEqual(["failed", "queued", "queued"]);
+  await page.keyboard.press("/");
+  await page.keyboard.type("books");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/jobs?state=failed&queue=books");
+  expect(odd).toEqual([]);
+});
+
+test("pause and resume", async () => {
+  await server.create({ queue: "billing" });
+  await visit(page, "/queues");
+  for (const [name, paused] of [
+    ["Pause", true],
+    ["Resume", false],
+  ] as const) {
+    await button(name).click();
+    await confirm();
+    await button(paused ? "Resume" : "Pause").waitFor();
+    expect((await server.call("GET", "/v1/queues/billing")).paused).toBe(paused);
+  }
+  expect(odd).toEqual([]);
+});
+
+test("a key is looked up and forgotten", async () => {
+  const { id } = await server.create({ queue: "billing", idempotency_key: "charge:1 & é" });
+  await visit(page, "/keys");
+  await page.getByLabel("Task").fill("charge");
+  await page.getByLabel("Idempotency key").fill("charge:1 & é");
+  await button("Look up").click();
+  await page.getByRole("link", { name: id }).waitFor();
+  await button("Forget key…").click();
+  await confirm();
+  await page.getByText("Nobody holds this key").waitFor();
+});
+
+test("long numbers stay whole, and a payload of a megabyte is shown", async () => {
+  const number = "12345678901234567890.10";
+  const made = await server.call(
+    "POST",
+    "/v1/jobs",
+    `{"task": "t", "payload": {"exact": ${number}, "long": [${"1,".repeat(300_000)}2]}}`,
+  );
+  await visit(page, `/jobs/${made.id}`);
+  await page.getByLabel("Search in the payload").fill("exact");
+  await page.getByText(`"exact": ${number}`).waitFor();
+  expect(odd).toEqual([]);
+});
+
+test("the server goes away and comes back while the page is open", async () => {
+  await server.create({ queue: "billing" });
+  await visit(page, "/");
+  await page.getByText("Live").waitFor();
+  await server.kill();
+  await page.getByText("No answer").waitFor();
+  await server.start();
+  await server.create({ queue: "billing" });
+  await page.getByText("Live").waitFor();
+  await page.locator(".counters", { hasText: "2 queued" }).waitFor();
+});
+
+test("the first job is seen by itself", async () => {
+  await visit(page, "/");
+  await page.getByText("There is no job yet").waitFor();
+  await page.getByRole("tab", { name: "Python" }).click();
+  expect(await page.locator(".steps").innerText()).toContain(`HALYARD_URL=${server.url}`);
+  await server.create({ queue: "default" });
+  await page.locator(".counters").waitFor();
+  expect(odd).toEqual([]);
+});
+
+test("new jobs wait behind a button", async () => {
+  const first = await server.create({ queue: "billing" });
+  await visit(page, "/jobs");
+  await page.locator("tbody tr").waitFor();
+  await server.create({ queue: "billing" });
+  await button("1 new").click();
+  await page.locator("tbody tr").nth(1).waitFor();
+  expect(await page.locator("tbody tr").nth(1).innerText()).toContain(first.id.slice(-10));
+});

@@ -1,0 +1,63 @@
+/** A browser, and a reader of pages in it who notices what must not happen. */
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { env, getuid } from "node:process";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const SCREENSHOTS = env.SCREENSHOTS ?? "built/dist/screenshots";
+
+export async function open(): Promise<Browser> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  return chromium.launch({
+    executablePath: env.CHROMIUM ?? "/usr/bin/chromium",
+    // Chromium keeps no sandbox for root, as whom tests may run.
+    args: getuid?.() === 0 ? ["--no-sandbox"] : [],
+  });
+}
+
+/** A page, and everything odd that came of it. */
+export async function reader(
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; odd: string[] }> {
+  const context = await browser.newContext({ baseURL: origin, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(30_000);
+  const odd: string[] = [];
+  page.on("pageerror", (error) => odd.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    odd.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error") odd.push(`console: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(origin)) odd.push(`request: ${request.url()}`);
+  });
+  return { page, odd };
+}
+
+/** Goes to a page and waits until it shows what it loaded. */
+export async function visit(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await page.locator("main h1").waitFor();
+  await page.locator("[aria-busy]").waitFor({ state: "detached" });
+}
+
+/** What axe-core finds, a line each. */
+export async function complaints(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await axe.run();
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
+  });
+}
+
+export const picture = (page: Page, name: string) =>
+  page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true });
