@@ -11,20 +11,29 @@ const rows = (...ids: string[]) => ids.map((id) => ({ id, state: "queued" }) as 
 const ids = (jobs: JobSummary[]) => jobs.map((job) => job.id).join("");
 
 test.each([
-  ["", "cba", "cba", 0],
-  ["cba", "cba", "cba", 0],
-  ["cba", "edcb", "cb", 2],
-  ["cba", "dcb", "cb", 1],
-  ["cba", "cbaz", "cbaz", 0],
-  ["cba", "zyx", "zyx", 0],
-])("rows %s, loaded %s: shows %s and %i new", (shown, loaded, wanted, fresh) => {
-  const found = settled(rows(...shown), rows(...loaded));
-  expect([ids(found.rows), found.fresh]).toEqual([wanted, fresh]);
-});
+  ["", "cba", false, "cba", 0],
+  ["cba", "cba", false, "cba", 0],
+  ["cba", "edcba", false, "cba", 2],
+  // A full page: what was pushed off it stays.
+  ["cba", "edc", true, "cba", 2],
+  ["cba", "fed", true, "cba", 3],
+  // Not full: what is missing is no longer of this list.
+  ["cba", "dcb", false, "cb", 1],
+  ["cba", "da", true, "a", 1],
+  ["cba", "fed", false, "fed", 0],
+  ["cba", "cxba", false, "cxba", 0],
+  ["cba", "", false, "", 0],
+] as const)(
+  "rows %s, loaded %s (full: %s): shows %s, %i new",
+  (old, loaded, isFull, wanted, fresh) => {
+    const found = settled(rows(...old), rows(...loaded), isFull);
+    expect([ids(found.rows), found.fresh]).toEqual([wanted, fresh]);
+  },
+);
 
 test("rows change in their places", () => {
   const now = [{ id: "a", state: "failed" } as JobSummary];
-  expect(settled(rows("a"), now).rows[0]?.state).toBe("failed");
+  expect(settled(rows("a"), now, false).rows[0]?.state).toBe("failed");
 });
 
 test("selecting", () => {

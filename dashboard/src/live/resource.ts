@@ -13,37 +13,61 @@ export interface Resource<T> {
   reload: () => void;
 }
 
-/** Loads by `load`, anew when `key` changes, and again on every change on the server. */
+/**
+ * Loads by `load`, anew when `key` changes, and again after changes on the server: one load at a
+ * time, so that a slow server is not asked faster than it answers.
+ */
 export function useResource<T>(key: string, load: () => Promise<T>): Resource<T> {
   const state = useSignal<{ key: string; data?: T; error?: Error }>({ key });
   const turn = useRef(0);
-  const latest = useRef(load);
-  latest.current = load;
+  const loading = useRef(false);
+  const seen = useRef(tick.peek());
+  const latest = useRef({ key, load });
+  latest.current = { key, load };
 
+  const settle = (asked: string, found: { data?: T; error?: Error }) => {
+    const data = found.data ?? (state.value.key === asked ? state.value.data : undefined);
+    state.value = {
+      key: asked,
+      ...(data !== undefined && { data }),
+      ...(found.error && { error: found.error }),
+    };
+    if (found.error instanceof Unreachable) hearing.value = "away";
+    else if (hearing.value === "away") hearing.value = "asking";
+  };
+  // Takes the place of a load that is under way: its answer may be older than what was just done.
   const reload = () => {
     turn.current += 1;
     const mine = turn.current;
-    const set = (found: { data?: T; error?: Error }) => {
+    const asked = latest.current;
+    loading.current = true;
+    const ended = (found: { data?: T; error?: Error }) => {
       if (mine !== turn.current) return;
-      const data = found.data ?? (state.value.key === key ? state.value.data : undefined);
-      state.value = {
-        key,
-        ...(data !== undefined && { data }),
-        ...(found.error && { error: found.error }),
-      };
-      if (found.error instanceof Unreachable) hearing.value = "away";
-      else if (hearing.value === "away") hearing.value = "asking";
+      loading.current = false;
+      settle(asked.key, found);
+      follow();
     };
-    latest.current().then(
-      (data) => set({ data }),
-      (error: Error) => set({ error }),
+    asked.load().then(
+      (data) => ended({ data }),
+      (error: Error) => ended({ error }),
     );
   };
-  useEffect(() => reload(), [key]);
-  const again = useRef(reload);
-  again.current = reload;
+  const follow = () => {
+    if (loading.current || seen.current === tick.peek()) return;
+    seen.current = tick.peek();
+    reload();
+  };
+  useEffect(() => {
+    seen.current = tick.peek();
+    reload();
+    return () => {
+      turn.current += 1;
+      loading.current = false;
+    };
+  }, [key]);
   useSignalEffect(() => {
-    if (tick.value > 0) again.current();
+    void tick.value;
+    follow();
   });
   const { value } = state;
   const mine = value.key === key;

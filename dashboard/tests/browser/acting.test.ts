@@ -162,3 +162,37 @@ test("new jobs wait behind a button", async () => {
   await page.locator("tbody tr").nth(1).waitFor();
   expect(await page.locator("tbody tr").nth(1).innerText()).toContain(first.id.slice(-10));
 });
+
+test("a retry whose answer was lost is one retry, whatever happens meanwhile", async () => {
+  const id = await server.fail("books");
+  await visit(page, `/jobs/${id}`);
+  await button("Retry…").click();
+  await page.route("**/retry", async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  await page.locator("dialog [type=submit]").click();
+  await page.getByText("the server does not answer").waitFor();
+  await page.unroute("**/retry");
+  const error = { type: "CardDeclined", message: "Your card was declined." };
+  await server.finish(await server.claim("books"), { outcome: "failed", error });
+  await page.getByText("It has been retried meanwhile").waitFor();
+  await confirm();
+  const after = await job(id);
+  expect([after.life, after.state]).toEqual([2, "failed"]);
+});
+
+test("a server that answers slowly is waited for", async () => {
+  await server.create({ queue: "billing" });
+  await page.route("**/v1/jobs?*", async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await route.continue();
+  });
+  await page.goto("/jobs");
+  const busy = setInterval(() => void server.create({ queue: "billing" }), 200);
+  try {
+    await page.locator("tbody tr").first().waitFor({ timeout: 20_000 });
+  } finally {
+    clearInterval(busy);
+  }
+});

@@ -17,7 +17,8 @@ const ENDS = {
 const FRESH = "\n";
 
 export function RetryDialog(props: { job: Job; onDone: () => void; onClose: () => void }) {
-  const { job } = props;
+  // As it was when the dialog opened: a second try of the same decision names the same life.
+  const [job] = useState(props.job);
   const [choice, setChoice] = useState("");
   const fresh = choice === FRESH;
   const from = choice === "" || fresh ? undefined : choice;
@@ -33,6 +34,11 @@ export function RetryDialog(props: { job: Job; onDone: () => void; onClose: () =
   };
   return (
     <Dialog title="Retry this job?" action="Retry" act={act} onClose={props.onClose}>
+      {props.job.life !== job.life && (
+        <p class="warn" role="status">
+          It has been retried meanwhile: this retry changes nothing any more.
+        </p>
+      )}
       <ul class="truth">
         <li>
           The id stays, and with it every key that its handler makes of it

@@ -27,7 +27,9 @@ export function BulkDialog(props: {
   onDone: () => void;
   onClose: () => void;
 }) {
-  const { action, jobs, filters } = props;
+  const { action, filters } = props;
+  // As they were when the dialog opened: what is sent again is the same call.
+  const [jobs] = useState(props.jobs);
   const [name, meaning] = WORDS[action];
   // The same call when it is sent again.
   const requestKey = useRef(crypto.randomUUID());

@@ -42,7 +42,7 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [current, setCurrent] = useState(-1);
   const [asked, setAsked] = useState<Name>();
-  const { rows, fresh } = settled(shown, page.data?.data);
+  const { rows, fresh } = settled(shown, page.data?.data, Boolean(page.data?.next_cursor));
   // Rows change in their places; new ones wait until they are asked for.
   useEffect(() => setShown(rows), [page.data]);
   const chosen = rows.filter((job) => selected.has(job.id));
@@ -64,7 +64,7 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
           <Chosen count={chosen.length} onAsk={setAsked} onNone={() => setSelected(new Set())} />
           {fresh > 0 && (
             <button type="button" class="pill" onClick={() => setShown(page.data?.data)}>
-              {fresh} new
+              {fresh < PAGE ? fresh : `${PAGE} or more`} new
             </button>
           )}
           {rows.length === 0 ? (

@@ -15,20 +15,23 @@ export function toggled(
   return next;
 }
 
-/** What stays in its place, as it is now, and how many rows are new. */
+/**
+ * What stays in its place, as it is now, and how many rows are new. `isFull`: further rows lie
+ * behind those that were loaded, so what newer ones pushed off the page is still there.
+ */
 export function settled(
   shown: JobSummary[] | undefined,
   loaded: JobSummary[] | undefined,
+  isFull: boolean,
 ): { rows: JobSummary[]; fresh: number } {
   if (!shown || shown.length === 0) return { rows: loaded ?? [], fresh: 0 };
-  const now = new Map(loaded?.map((job) => [job.id, job]));
+  if (!loaded) return { rows: shown, fresh: 0 };
   const known = new Set(shown.map((job) => job.id));
-  const first = loaded?.findIndex((job) => known.has(job.id)) ?? 0;
-  // Nothing of what is shown is left: the rows are of another time.
-  if (loaded && first < 0) return { rows: loaded, fresh: 0 };
-  const rows = loaded
-    ? shown.filter((job) => now.has(job.id)).map((job) => now.get(job.id) ?? job)
-    : shown;
-  const tail = loaded?.slice(first).filter((job) => !known.has(job.id)) ?? [];
-  return { rows: [...rows, ...tail], fresh: Math.max(0, first) };
+  const first = loaded.findIndex((job) => known.has(job.id));
+  if (first < 0) return isFull ? { rows: shown, fresh: loaded.length } : { rows: loaded, fresh: 0 };
+  const here = loaded.slice(first);
+  const now = new Set(here.map((job) => job.id));
+  const last = shown.findLastIndex((job) => now.has(job.id));
+  const pushed = isFull ? shown.slice(last + 1) : [];
+  return { rows: [...here, ...pushed], fresh: first };
 }
