@@ -3,10 +3,9 @@ import { useComputed } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { LocationProvider, Route, Router, useLocation } from "preact-iso";
-
+import { access, ask } from "./live/access.ts";
 import { KEYS, useKeys } from "./live/keyboard.ts";
 import { hearing, listen } from "./live/live.ts";
-import { access, ask } from "./live/session.ts";
 import { keysAct, THEMES, theme } from "./live/theme.ts";
 import { JobPage } from "./pages/job/page.tsx";
 import { JobsPage } from "./pages/jobs/page.tsx";

@@ -19,6 +19,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style/tokens.css";
 import "./style/base.css";
 import "./style/parts.css";
+import "./style/pages.css";
 import { Frame } from "./frame.tsx";
 import { applyTheme } from "./live/theme.ts";
 

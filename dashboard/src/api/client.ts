@@ -2,7 +2,7 @@
  * Calls of the server's public HTTP API. An answer that says no is thrown as a {@link Problem}, one
  * that never came as a {@link Unreachable}.
  */
-import type { components } from "../_generated/wire.ts";
+import type { components } from "../../../sdk/node/src/_generated/wire.ts";
 
 export type Shapes = components["schemas"];
 
@@ -29,7 +29,6 @@ export interface Options {
   body?: unknown;
   /** Makes a repeat of the call harmless. */
   requestKey?: string;
-  signal?: AbortSignal;
 }
 
 /** The answer's own text. */
@@ -44,12 +43,10 @@ export async function text(method: string, path: string, options: Options = {}):
       method,
       headers,
       body: options.body === undefined ? null : JSON.stringify(options.body),
-      signal: options.signal ?? null,
       cache: "no-store",
     });
     body = await answer.text();
-  } catch (error) {
-    if (options.signal?.aborted) throw error;
+  } catch {
     throw new Unreachable("the server does not answer");
   }
   if (!answer.ok) throw problem(answer.status, body);

@@ -1,12 +1,12 @@
-// Makes src/_generated/wire.ts from openapi.json, and the dashboard's, which is the same:
-// `npm run generate`. With --check it only says whether the files are fresh.
+// Makes src/_generated/wire.ts from openapi.json: `npm run generate`. With --check it only says
+// whether the file is fresh.
 
 import { readFile } from "node:fs/promises";
 import openapiTS, { astToString } from "openapi-typescript";
 import { keep } from "./fresh.js";
 
 const source = new URL("../../../openapi.json", import.meta.url);
-const targets = ["../src", "../../../dashboard/src"];
+const target = new URL("../src/_generated/wire.ts", import.meta.url);
 
 const head = `/**
  * The shapes of requests and answers, as they cross the wire.
@@ -20,6 +20,4 @@ const document = JSON.parse(await readFile(source, "utf8"));
 const shapes = { ...document, paths: {} };
 const text = head + astToString(await openapiTS(shapes, { alphabetize: true }));
 
-for (const target of targets) {
-  await keep(new URL(`${target}/_generated/wire.ts`, import.meta.url), text);
-}
+await keep(target, text);

@@ -80,5 +80,5 @@ function Row({ task }: { task: Task }) {
 }
 
 /** Jobs of it wait, and no worker that this server has heard of takes them. */
-export const isUnhandled = ({ counts, workers }: Task): boolean =>
+const isUnhandled = ({ counts, workers }: Task): boolean =>
   workers === 0 && counts.queued + counts.retrying + counts.scheduled > 0;
