@@ -67,7 +67,7 @@ function Inside() {
       <a class="skip" href="#content">
         Skip to the content
       </a>
-      <Header onHelp={() => setHelp(true)} />
+      <Header />
       <main id="content" tabIndex={-1}>
         <Router>
           {PAGES.map((page) => (
@@ -76,12 +76,13 @@ function Inside() {
           <Route default component={Nowhere} />
         </Router>
       </main>
+      <Footer onHelp={() => setHelp(true)} />
       {help && <Help onClose={() => setHelp(false)} />}
     </>
   );
 }
 
-function Header({ onHelp }: { onHelp: () => void }) {
+function Header() {
   const { path } = useLocation();
   const first = (it: string) => it.split("/")[1];
   const current = PAGES.find((page) => page.listed && first(page.path) === first(path));
@@ -102,8 +103,22 @@ function Header({ onHelp }: { onHelp: () => void }) {
       </nav>
       <div class="frame-end">
         <Hearing />
+      </div>
+    </header>
+  );
+}
+
+/** What this browser remembers of its reader's likings. */
+function Footer({ onHelp }: { onHelp: () => void }) {
+  return (
+    <footer class="frame">
+      <KeysSwitch />
+      <button type="button" class="link" onClick={onHelp}>
+        Which keys
+      </button>
+      <label class="check">
+        Theme
         <select
-          aria-label="Theme"
           value={theme.value}
           onChange={(event) => {
             theme.value = THEMES.find((it) => it === event.currentTarget.value) ?? "system";
@@ -115,11 +130,24 @@ function Header({ onHelp }: { onHelp: () => void }) {
             </option>
           ))}
         </select>
-        <button type="button" class="small" aria-label="Keyboard" onClick={onHelp}>
-          ?
-        </button>
-      </div>
-    </header>
+      </label>
+    </footer>
+  );
+}
+
+/** It stands in the page, so that turning single keys off takes no key. */
+function KeysSwitch() {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={keysAct.value}
+        onChange={(event) => {
+          keysAct.value = event.currentTarget.checked;
+        }}
+      />
+      Single keys act
+    </label>
   );
 }
 
@@ -168,16 +196,7 @@ function Help({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </dl>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={keysAct.value}
-          onChange={(event) => {
-            keysAct.value = event.currentTarget.checked;
-          }}
-        />
-        Keys act
-      </label>
+      <KeysSwitch />
       <form method="dialog" class="buttons">
         <button type="submit" class="main">
           Close

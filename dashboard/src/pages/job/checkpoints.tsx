@@ -1,8 +1,11 @@
 /** Checkpoints, in the order in which they were first written. */
 import type { Job } from "../../api/calls.ts";
 import { member, print, read } from "../../parts/json/exact.ts";
+import { numbers, Table } from "../../parts/table.tsx";
 import { At } from "../../parts/time.tsx";
 import { isUnknown, resumed } from "./history.ts";
+
+const COLUMNS = ["Name", "Value", numbers("Life"), numbers("Attempt"), "Written"];
 
 export function Checkpoints({ job, source }: { job: Job; source: string }) {
   if (job.checkpoints.length === 0) return null;
@@ -11,36 +14,19 @@ export function Checkpoints({ job, source }: { job: Job; source: string }) {
   return (
     <section class="card">
       <h2>Checkpoints</h2>
-      <section class="scroll" aria-label="Checkpoints" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Value</th>
-              <th scope="col" class="number">
-                Life
-              </th>
-              <th scope="col" class="number">
-                Attempt
-              </th>
-              <th scope="col">Written</th>
-            </tr>
-          </thead>
-          <tbody>
-            {job.checkpoints.map((checkpoint, index) => (
-              <tr key={checkpoint.name}>
-                <th scope="row">{checkpoint.name}</th>
-                <td class="cut wide id">{valueText(values, index)}</td>
-                <td class="number">{checkpoint.life}</td>
-                <td class="number">{checkpoint.attempt}</td>
-                <td>
-                  <At at={checkpoint.created_at} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Table label="Checkpoints" columns={COLUMNS}>
+        {job.checkpoints.map((checkpoint, index) => (
+          <tr key={checkpoint.name}>
+            <th scope="row">{checkpoint.name}</th>
+            <td class="cut wide id">{valueText(values, index)}</td>
+            <td class="number">{checkpoint.life}</td>
+            <td class="number">{checkpoint.attempt}</td>
+            <td>
+              <At at={checkpoint.created_at} />
+            </td>
+          </tr>
+        ))}
+      </Table>
       {resumed(job).map(({ start, after }) => (
         <p key={start}>
           Start {start} resumed after <span class="id">{after}</span>.

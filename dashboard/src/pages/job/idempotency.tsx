@@ -4,8 +4,8 @@ import { useState } from "preact/hooks";
 import type { Job } from "../../api/calls.ts";
 import { Action } from "../../parts/button.tsx";
 import { Copy } from "../../parts/copy.tsx";
+import { HeldUntil } from "../../parts/held.tsx";
 import { number } from "../../parts/shown.tsx";
-import { At } from "../../parts/time.tsx";
 import { ForgetKey } from "../keys/page.tsx";
 
 export function Idempotency({ job, onChange }: { job: Job; onChange: () => void }) {
@@ -36,11 +36,7 @@ export function Idempotency({ job, onChange }: { job: Job; onChange: () => void 
           <div>
             <dt>Held until</dt>
             <dd>
-              {job.idempotency_expires_at ? (
-                <At at={job.idempotency_expires_at} />
-              ) : (
-                "the job has ended, and its key's time after"
-              )}
+              <HeldUntil at={job.idempotency_expires_at} />
             </dd>
           </div>
           <div>

@@ -12,7 +12,7 @@ import { type Filters, fromQuery, jobPath, jobsPath, toQuery } from "../../url/q
 import { BulkDialog } from "./bulk.tsx";
 import { Bar, Tabs } from "./filters.tsx";
 import { settled, toggled } from "./rows.ts";
-import { Table } from "./table.tsx";
+import { JobsTable } from "./table.tsx";
 
 const PAGE = 50;
 
@@ -72,7 +72,7 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
               {partial ? "None among the jobs that were looked at." : "No job is like that."}
             </Empty>
           ) : (
-            <Table rows={rows} current={current} selected={selected} onSelect={setSelected} />
+            <JobsTable rows={rows} current={current} selected={selected} onSelect={setSelected} />
           )}
           {partial && (
             <p class="quiet">

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 import type { JobSummary } from "../../api/calls.ts";
 import { State } from "../../parts/state.tsx";
+import { type Column, numbers, Table } from "../../parts/table.tsx";
 import { Ago, Took } from "../../parts/time.tsx";
 import { jobPath } from "../../url/query.ts";
 import { toggled } from "./rows.ts";
@@ -15,69 +16,41 @@ interface Props {
   onSelect: (selected: ReadonlySet<string>) => void;
 }
 
-export function Table({ rows, current, selected, onSelect }: Props) {
+export function JobsTable({ rows, current, selected, onSelect }: Props) {
   const anchor = useRef(0);
-  const all = rows.every((job) => selected.has(job.id));
+  const ids = rows.map((job) => job.id);
+  const all = ids.every((id) => selected.has(id));
   const select = (index: number, on: boolean, range: boolean) => {
     const [from, to] = range ? [anchor.current, index].sort((a, b) => a - b) : [index, index];
     anchor.current = index;
-    onSelect(
-      toggled(
-        selected,
-        rows.slice(from, (to ?? index) + 1).map((job) => job.id),
-        on,
-      ),
-    );
+    onSelect(toggled(selected, ids.slice(from, (to ?? index) + 1), on));
   };
   return (
-    <div class="scroll">
-      <table class="jobs">
-        <thead>
-          <tr>
-            <th scope="col">
-              <input
-                type="checkbox"
-                aria-label="Select all of this page"
-                checked={all}
-                onChange={() =>
-                  onSelect(
-                    toggled(
-                      selected,
-                      rows.map((job) => job.id),
-                      !all,
-                    ),
-                  )
-                }
-              />
-            </th>
-            <th scope="col">State</th>
-            <th scope="col">Task</th>
-            <th scope="col">Job</th>
-            <th scope="col">Queue</th>
-            <th scope="col" class="number">
-              Attempt
-            </th>
-            <th scope="col">Key</th>
-            <th scope="col">Created</th>
-            <th scope="col">Took</th>
-            <th scope="col">Error</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((job, index) => (
-            <Row
-              key={job.id}
-              job={job}
-              isCurrent={index === current}
-              isSelected={selected.has(job.id)}
-              onSelect={(on, range) => select(index, on, range)}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="Jobs" columns={columns(all, () => onSelect(toggled(selected, ids, !all)))}>
+      {rows.map((job, index) => (
+        <Row
+          key={job.id}
+          job={job}
+          isCurrent={index === current}
+          isSelected={selected.has(job.id)}
+          onSelect={(on, range) => select(index, on, range)}
+        />
+      ))}
+    </Table>
   );
 }
+
+const columns = (all: boolean, onAll: () => void): Column[] => [
+  {
+    name: "Select",
+    head: (
+      <input type="checkbox" aria-label="Select all of this page" checked={all} onChange={onAll} />
+    ),
+  },
+  ...["State", "Task", "Job", "Queue"],
+  numbers("Attempt"),
+  ...["Key", "Created", "Took", "Error"],
+];
 
 function Row(props: {
   job: JobSummary;

@@ -8,9 +8,9 @@ import { Problem, type Shapes } from "../../api/client.ts";
 import { useResource } from "../../live/resource.ts";
 import { Action } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { HeldUntil } from "../../parts/held.tsx";
 import { Empty, Shown } from "../../parts/shown.tsx";
 import { State } from "../../parts/state.tsx";
-import { At } from "../../parts/time.tsx";
 import { jobPath } from "../../url/query.ts";
 
 export function KeysPage() {
@@ -100,7 +100,7 @@ function Holder({ holder, onChange }: { holder: Shapes["KeyHolder"]; onChange: (
         <div>
           <dt>Held until</dt>
           <dd>
-            {holder.expires_at ? <At at={holder.expires_at} /> : "its job has ended, and after"}
+            <HeldUntil at={holder.expires_at} />
           </dd>
         </div>
       </dl>

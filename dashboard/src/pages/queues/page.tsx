@@ -6,6 +6,7 @@ import { useResource } from "../../live/resource.ts";
 import { Action } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Empty, number, Shown } from "../../parts/shown.tsx";
+import { ACTIONS, numbers, Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { jobsPath } from "../../url/query.ts";
 
@@ -20,7 +21,11 @@ export function QueuesPage() {
           data.length === 0 ? (
             <Empty>A queue is here as soon as a job is created in it.</Empty>
           ) : (
-            <Table data={data} onAsk={setAsked} />
+            <Table label="Queues" columns={COLUMNS}>
+              {data.map((queue) => (
+                <Row key={queue.name} queue={queue} onAsk={setAsked} />
+              ))}
+            </Table>
           )
         }
       </Shown>
@@ -31,46 +36,13 @@ export function QueuesPage() {
   );
 }
 
-function Table({ data, onAsk }: { data: Queue[]; onAsk: (queue: Queue) => void }) {
-  return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Queue</th>
-            <th scope="col" class="number">
-              Queued
-            </th>
-            <th scope="col">Oldest since</th>
-            <th scope="col" class="number">
-              Running
-            </th>
-            <th scope="col" class="number">
-              Retrying
-            </th>
-            <th scope="col" class="number">
-              Scheduled
-            </th>
-            <th scope="col" class="number">
-              Failed
-            </th>
-            <th scope="col" class="number">
-              Workers
-            </th>
-            <th scope="col">
-              <span class="unseen">What can be done</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.map((queue) => (
-            <Row key={queue.name} queue={queue} onAsk={onAsk} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const COLUMNS = [
+  "Queue",
+  numbers("Queued"),
+  "Oldest since",
+  ...["Running", "Retrying", "Scheduled", "Failed", "Workers"].map(numbers),
+  ACTIONS,
+];
 
 function Row({ queue, onAsk }: { queue: Queue; onAsk: (queue: Queue) => void }) {
   const { counts, name, paused } = queue;
@@ -78,8 +50,7 @@ function Row({ queue, onAsk }: { queue: Queue; onAsk: (queue: Queue) => void }) 
   return (
     <tr>
       <th scope="row">
-        <a href={jobsPath({ queue: name })}>{name}</a>
-        {paused && <span class="tag">Ⅱ paused</span>}
+        <a href={jobsPath({ queue: name })}>{name}</a> {paused && <span class="tag">Ⅱ paused</span>}
       </th>
       <td class="number">{number(counts.queued)}</td>
       <td>

@@ -2,6 +2,7 @@
 import { type Task, tasks } from "../../api/calls.ts";
 import { useResource } from "../../live/resource.ts";
 import { Empty, number, Shown } from "../../parts/shown.tsx";
+import { numbers, Table } from "../../parts/table.tsx";
 import { jobsPath } from "../../url/query.ts";
 
 export function TasksPage() {
@@ -14,7 +15,11 @@ export function TasksPage() {
           data.length === 0 ? (
             <Empty>A task is here as soon as a job of it is created.</Empty>
           ) : (
-            <Table data={data} />
+            <Table label="Tasks" columns={COLUMNS}>
+              {data.map((task) => (
+                <Row key={task.name} task={task} />
+              ))}
+            </Table>
           )
         }
       </Shown>
@@ -22,35 +27,13 @@ export function TasksPage() {
   );
 }
 
-const COLUMNS = ["queued", "running", "retrying", "scheduled", "completed", "failed"] as const;
-
-function Table({ data }: { data: Task[] }) {
-  return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Task</th>
-            <th scope="col">Queues</th>
-            {COLUMNS.map((name) => (
-              <th key={name} scope="col" class="number">
-                {name[0]?.toUpperCase() + name.slice(1)}
-              </th>
-            ))}
-            <th scope="col" class="number">
-              Workers
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.map((task) => (
-            <Row key={task.name} task={task} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const COUNTS = ["queued", "running", "retrying", "scheduled", "completed", "failed"] as const;
+const COLUMNS = [
+  "Task",
+  "Queues",
+  ...COUNTS.map((name) => numbers(`${name[0]?.toUpperCase()}${name.slice(1)}`)),
+  numbers("Workers"),
+];
 
 function Row({ task }: { task: Task }) {
   const unhandled = isUnhandled(task);
@@ -60,7 +43,7 @@ function Row({ task }: { task: Task }) {
         <a href={jobsPath({ task: task.name })}>{task.name}</a>
       </th>
       <td>{task.queues.join(", ")}</td>
-      {COLUMNS.map((name) => (
+      {COUNTS.map((name) => (
         <td key={name} class="number">
           {name === "failed" && task.counts.failed > 0 ? (
             <a href={jobsPath({ task: task.name, states: ["failed"] })}>

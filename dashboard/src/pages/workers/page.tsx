@@ -2,6 +2,7 @@
 import { type Worker, workers } from "../../api/calls.ts";
 import { useResource } from "../../live/resource.ts";
 import { Empty, Shown } from "../../parts/shown.tsx";
+import { numbers, Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
 
 export function WorkersPage() {
@@ -17,7 +18,11 @@ export function WorkersPage() {
               until then and lose nothing.
             </Empty>
           ) : (
-            <Table data={data} />
+            <Table label="Workers" columns={COLUMNS}>
+              {data.map((worker) => (
+                <Row key={worker.id} worker={worker} />
+              ))}
+            </Table>
           )
         }
       </Shown>
@@ -25,45 +30,26 @@ export function WorkersPage() {
   );
 }
 
-function Table({ data }: { data: Worker[] }) {
+const COLUMNS = ["Worker", "Queues", "Tasks", numbers("Running"), "Heard of", "Since", "SDK"];
+
+function Row({ worker }: { worker: Worker }) {
   return (
-    <section class="scroll" aria-label="Workers" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Worker</th>
-            <th scope="col">Queues</th>
-            <th scope="col">Tasks</th>
-            <th scope="col" class="number">
-              Running
-            </th>
-            <th scope="col">Heard of</th>
-            <th scope="col">Since</th>
-            <th scope="col">SDK</th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.map((worker) => (
-            <tr key={worker.id}>
-              <th scope="row">
-                {worker.name ?? worker.id}
-                {worker.name !== null && <span class="quiet under">{worker.id}</span>}
-                {worker.draining && <span class="tag">draining</span>}
-              </th>
-              <td>{worker.queues.join(", ")}</td>
-              <td>{worker.tasks?.join(", ") ?? <span class="quiet">any</span>}</td>
-              <td class="number">{worker.running}</td>
-              <td>
-                <Ago at={worker.last_seen_at} />
-              </td>
-              <td>
-                <Ago at={worker.first_seen_at} />
-              </td>
-              <td class="quiet">{worker.sdk ?? "–"}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <tr>
+      <th scope="row">
+        {worker.name ?? worker.id}
+        {worker.name !== null && <span class="quiet under">{worker.id}</span>}{" "}
+        {worker.draining && <span class="tag">draining</span>}
+      </th>
+      <td>{worker.queues.join(", ")}</td>
+      <td>{worker.tasks?.join(", ") ?? <span class="quiet">any</span>}</td>
+      <td class="number">{worker.running}</td>
+      <td>
+        <Ago at={worker.last_seen_at} />
+      </td>
+      <td>
+        <Ago at={worker.first_seen_at} />
+      </td>
+      <td class="quiet">{worker.sdk ?? "–"}</td>
+    </tr>
   );
 }
