@@ -6,6 +6,7 @@
 //! | [`ApiError`] | the server refused, with its code |
 //! | [`IdempotencyConflict`] | the key was used with another payload |
 //! | [`CheckpointConflict`] | the checkpoint has another value |
+//! | [`DatabaseError`] | the caller's own database failed, in a call in its transaction |
 //! | [`InvalidValue`] | a value that JSON cannot carry, or that does not fit its type |
 //! | [`AbortReason`](crate::AbortReason) | the job must not go on |
 
@@ -15,6 +16,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use crate::abort::AbortReason;
+use crate::in_transaction::DatabaseError;
 
 /// What a call of this crate answers when it fails.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -44,6 +46,9 @@ pub enum Error {
         /// How long the caller was willing to wait.
         timeout: Duration,
     },
+    /// The caller's own database failed, in a call in the caller's transaction.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
     /// A value does not fit: nothing was sent.
     #[error(transparent)]
     InvalidValue(#[from] InvalidValue),

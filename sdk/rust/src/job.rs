@@ -12,11 +12,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::abort::Signal;
+use crate::abort::{AbortReason, Signal};
 use crate::error::{Error, InvalidValue};
+use crate::in_transaction::{self, Lease, PostgresTransaction};
 use crate::json;
 use crate::key_for::key_for;
-use crate::record::Record;
+use crate::record::{Record, ServerRecord};
 use crate::worker::{HandlerError, Snooze};
 
 /// A job, as its handler gets it. Copies are the same job.
@@ -242,6 +243,58 @@ impl Job {
         Ok(value)
     }
 
+    /// Completes the job in the caller's own transaction, in the PostgreSQL that the server keeps
+    /// its jobs in: what the transaction did, and that the job is done, take effect together or not
+    /// at all. `transaction` is a `&tokio_postgres::Transaction` with the feature `postgres`, or
+    /// whatever [`PostgresTransaction`] was implemented for.
+    ///
+    /// Call it last before the commit, for until then nobody else can change the job, heartbeats
+    /// among them; and return after the commit. What the handler returns then is not looked at:
+    /// `result` is the job's result.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Aborted`] when another worker may run the job by now, or the handler must not go
+    /// on: roll back. [`Error::Api`] for a result that is refused, [`Error::InvalidValue`] for one
+    /// that JSON cannot carry, [`Error::Database`] when the database fails, [`Error::Settings`]
+    /// when it has no such schema, or no server knows the job.
+    pub async fn complete_in<T: Serialize + ?Sized>(
+        &self,
+        transaction: impl PostgresTransaction,
+        result: &T,
+    ) -> Result<(), Error> {
+        self.inner.signal.check()?;
+        let server = self.inner.record.server()?;
+        let result = json::write("result", result)?;
+        in_transaction::finish(transaction, self.lease(server), &result).await?;
+        server.set_completed_in(result);
+        Ok(())
+    }
+
+    /// Writes a checkpoint with a value in the caller's own transaction: it is there when the
+    /// transaction commits, with everything else that it did, or not at all. `&()` is a mere
+    /// marker. [`Job::checkpoints`] of this attempt do not show it; those of later attempts do.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Job::checkpoint_with`], but [`Error::Database`] when the database fails, and
+    /// [`Error::Settings`] when it has no such schema, or no server knows the job.
+    pub async fn checkpoint_in<T: Serialize + ?Sized>(
+        &self,
+        transaction: impl PostgresTransaction,
+        name: &str,
+        value: &T,
+    ) -> Result<(), Error> {
+        self.inner.signal.check()?;
+        let server = self.inner.record.server()?;
+        let value = json::write(&format!("checkpoint `{name}`"), value)?;
+        let lease = self.lease(server);
+        if in_transaction::checkpoint(transaction, lease, name, &value).await? {
+            server.tell(AbortReason::Cancelled);
+        }
+        Ok(())
+    }
+
     /// Puts the job off for `delay`, 1 s to 30 days, without counting the attempt. It is an error
     /// to be returned from the handler: `job.snooze(delay)?;`
     ///
@@ -250,6 +303,10 @@ impl Job {
     /// Always.
     pub fn snooze(&self, delay: Duration) -> Result<Infallible, Snooze> {
         Err(Snooze { delay })
+    }
+
+    fn lease<'a>(&'a self, server: &'a ServerRecord) -> Lease<'a> {
+        Lease { id: &self.inner.id, token: &server.token }
     }
 
     async fn write(&self, name: &str, value: Option<Box<RawValue>>) -> Result<(), Error> {

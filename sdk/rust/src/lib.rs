@@ -8,6 +8,7 @@
 //! | [`Worker`] | runs jobs; set up by [`Halyard::worker`] |
 //! | [`Job`] | the job as its handler sees it |
 //! | [`HandlerError`] | what a handler says when it does not succeed |
+//! | [`in_transaction`] | creates and completes jobs in the caller's own PostgreSQL transaction |
 //! | [`processed`] | does an outside effect once, and remembers its response |
 //! | [`testing`] | jobs without a server, for tests of handlers |
 //! | [`api`] | the shapes of requests and answers, as they cross the wire |
@@ -70,6 +71,7 @@ mod client;
 mod connection;
 mod error;
 mod ids;
+pub mod in_transaction;
 mod job;
 mod jobs;
 mod json;
@@ -99,6 +101,7 @@ pub use halyard_api::jobs::create::{CreateBackoff as Backoff, CreatedJob};
 pub use halyard_api::jobs::list::ListJobs;
 pub use halyard_api::jobs::retry::{RetriedJob, Retry};
 pub use halyard_api::state::{BulkAction, IfFailed, Order, State};
+pub use in_transaction::{CreatedIn, DatabaseError};
 pub use job::Job;
 pub use jobs::{JobPages, Jobs, NewJob};
 pub use leases::Leases;

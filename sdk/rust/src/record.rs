@@ -1,6 +1,6 @@
 //! Where a job's checkpoints are written: to the server, or to memory in tests.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use halyard_api::Timestamp;
 use halyard_api::job::Checkpoint;
@@ -33,6 +33,8 @@ pub(crate) struct ServerRecord {
     pub(crate) slot: Slot,
     /// To the worker, which learns here of cancels and lost leases.
     pub(crate) events: UnboundedSender<Event>,
+    /// The result with which the handler completed the job in a transaction of its own.
+    pub(crate) completed_in: Mutex<Option<Box<RawValue>>>,
 }
 
 impl Record {
@@ -58,7 +60,29 @@ impl Record {
     }
 }
 
+impl Record {
+    /// The server that knows this job.
+    pub(crate) fn server(&self) -> Result<&ServerRecord, Error> {
+        let Self::Server(server) = self else {
+            let what = "no server knows this job, so no transaction can change it";
+            return Err(Error::Settings(what.to_owned()));
+        };
+        Ok(server)
+    }
+
+    /// The result with which the handler completed the job in a transaction of its own.
+    pub(crate) fn completed_in(&self) -> Option<Box<RawValue>> {
+        let server = self.server().ok()?;
+        server.completed_in.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 impl ServerRecord {
+    /// Remembers with what the handler has completed the job.
+    pub(crate) fn set_completed_in(&self, result: Box<RawValue>) {
+        *self.completed_in.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    }
+
     async fn write(
         &self,
         job: &Inner,
@@ -104,7 +128,7 @@ impl ServerRecord {
         Ok(Checkpoint { name, value, life, attempt, start, created_at })
     }
 
-    fn tell(&self, reason: AbortReason) {
+    pub(crate) fn tell(&self, reason: AbortReason) {
         // A worker that is gone has told the handler already.
         let _ = self.events.send(Event::Told { slot: self.slot, reason });
     }

@@ -27,6 +27,7 @@ use serde::Serialize;
 
 use crate::connection::{Connection, Request, TIME_MAX};
 use crate::error::Error;
+use crate::in_transaction::{self, CreatedIn, PostgresTransaction};
 use crate::json;
 
 use joiner::Joiner;
@@ -66,6 +67,25 @@ impl<'a> Jobs<'a> {
             return create::one(self.connection, &item).await;
         }
         self.joiner.create(item).await
+    }
+
+    /// Creates a job in the caller's own transaction, in the PostgreSQL that the server keeps its
+    /// jobs in: the job is there when the transaction commits, or not at all. `transaction` is a
+    /// `&tokio_postgres::Transaction` with the feature `postgres`, or whatever
+    /// [`PostgresTransaction`] was implemented for.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Jobs::create`], but [`Error::Database`] when the database fails, and
+    /// [`Error::Settings`] when it has no such schema. After an error the transaction can only be
+    /// rolled back.
+    pub async fn create_in(
+        &self,
+        transaction: impl PostgresTransaction,
+        job: NewJob,
+    ) -> Result<CreatedIn, Error> {
+        let item = job.into_item()?;
+        in_transaction::create(transaction, &item.body).await
     }
 
     /// Creates jobs in order, as if sent singly; a result for each, in their order. One that is

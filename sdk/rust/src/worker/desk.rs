@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use halyard_api::jobs::claim::{Claim, ClaimAnswer, ClaimedJob};
@@ -26,7 +26,7 @@ use super::board::{Action, Board, ClaimCall, Event, Slot, Trouble};
 use super::failed_job::one_line;
 use super::failure::HandlerError;
 use super::handler::AnyHandler;
-use super::verdict::{Ending, Retryable, judge, judge_panic, judge_returned};
+use super::verdict::{Ending, Retryable, judge, judge_panic, judge_returned, returned_or};
 use super::{Hooks, LostJob};
 
 /// A heartbeat that is not answered within this part of a lease is sent again.
@@ -207,6 +207,7 @@ impl Desk {
             token: claimed.lease.token,
             slot,
             events: self.events.clone(),
+            completed_in: Mutex::default(),
         });
         let handler = self.plan.handlers.get(&claimed.task).cloned();
         let job = Job {
@@ -234,7 +235,11 @@ impl Desk {
         let task = self.runtime.spawn(async move {
             match handler {
                 // What panics before its first await does so here, in a task of its own.
-                Some(handler) => judge_returned(handler(job).returned().await, &*retryable),
+                Some(handler) => {
+                    let returned = handler(job.clone()).returned().await;
+                    let completed_in = job.inner.record.completed_in();
+                    judge_returned(returned_or(completed_in, returned), &*retryable)
+                }
                 None => judge(&HandlerError::from("this worker has no such task"), &*retryable),
             }
         });

@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::processed::{AlreadyInProgress, KeyReused};
 
 use super::failure::{
-    HandlerError, HandlerResult, HttpStatus, NonRetryable, OutcomeUnknown, RetryAfter, Snooze,
-    chain, invalid_value,
+    HandlerError, HandlerResult, HttpStatus, InvalidResult, NonRetryable, OutcomeUnknown,
+    RetryAfter, Snooze, chain, invalid_value,
 };
 
 /// Bytes of a message and of a stack that are sent; the server keeps no more.
@@ -65,6 +65,19 @@ pub fn retryable(error: &(dyn StdError + 'static)) -> bool {
         Some(408 | 409 | 423 | 425 | 429) => true,
         Some(status) => !(400..500).contains(&status),
         None => true,
+    }
+}
+
+/// What counts of what a handler returned: nothing, when it has completed its job in a transaction
+/// of its own with `completed_in`, and did not fail afterwards.
+pub(crate) fn returned_or(
+    completed_in: Option<Box<RawValue>>,
+    returned: HandlerResult<Box<RawValue>>,
+) -> HandlerResult<Box<RawValue>> {
+    match (completed_in, returned) {
+        (Some(result), Ok(_)) => Ok(result),
+        (Some(result), Err(error)) if error.get().is::<InvalidResult>() => Ok(result),
+        (_, returned) => returned,
     }
 }
 
@@ -155,7 +168,6 @@ mod tests {
 
     use super::*;
     use crate::error::InvalidValue;
-    use crate::worker::failure::InvalidResult;
 
     fn check(
         error: impl Into<HandlerError>,
@@ -253,6 +265,19 @@ mod tests {
             assert!(!failure.retryable);
             assert_eq!(failure.text.r#type.as_deref(), Some("InvalidResult"));
         }
+    }
+
+    #[test]
+    fn results_of_transactions() {
+        let write = |value: u8| crate::json::write("result", &value).expect("JSON");
+        let text = |counts: HandlerResult<Box<RawValue>>| counts.ok().map(|text| text.to_string());
+        let one = || Some(write(1));
+        assert_eq!(text(returned_or(one(), Ok(write(2)))).as_deref(), Some("1"));
+        assert_eq!(text(returned_or(None, Ok(write(2)))).as_deref(), Some("2"));
+        let invalid = crate::json::write("result", &f64::NAN).map_err(InvalidResult);
+        let not_json = invalid.map_err(HandlerError::from);
+        assert_eq!(text(returned_or(one(), not_json)).as_deref(), Some("1"));
+        assert_eq!(text(returned_or(one(), Err("rolled back".into()))), None);
     }
 
     #[test]
