@@ -66,7 +66,7 @@ test:
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(STAGE) lints-stores cargo clippy --locked -p halyard --all-features --all-targets -- -D warnings
-	$(STAGE) tests $(BESIDE) cargo test --locked --workspace --exclude halyard-house --exclude halyard-tests --exclude halyard --exclude halyard-example-billing
+	$(STAGE) tests $(BESIDE) cargo test --locked --workspace --exclude halyard-house --exclude halyard-tests --exclude halyard --exclude halyard-example-billing --exclude halyard-example-sqlx
 	$(STAGE) planted-bugs cargo test --locked -p halyard-store --features planted-bugs --test planted
 	$(STAGE) release $(BUILD)
 	$(STAGE) schemathesis scripts/schemathesis/run
@@ -85,6 +85,7 @@ test:
 	$(STAGE) billing-node $(BESIDE) npm --prefix examples/billing/node test
 	$(STAGE) billing-python $(BESIDE) $(BILLING_PYTHON)/test
 	$(STAGE) billing-rust $(BESIDE) cargo test --locked -p halyard-example-billing
+	$(STAGE) sqlx $(BESIDE) --postgres cargo test --locked -p halyard-example-sqlx
 	$(STAGE) bench-peers-lints bench/peers/check
 	$(STAGE) lesson examples/lesson/test
 	$(STAGE) frameworks $(FRAMEWORKS)/test

@@ -26,6 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     // An example knows what its reader knows.
     ("halyard-example-axum", &["halyard"]),
     ("halyard-example-billing", &["halyard"]),
+    ("halyard-example-sqlx", &["halyard"]),
     ("halyard-house", &[]),
 ];
 

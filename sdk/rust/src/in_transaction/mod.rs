@@ -15,7 +15,7 @@
 //! | `postgres` | `tokio_postgres::Transaction`, with the feature `postgres` |
 //!
 //! For another library, implement [`PostgresTransaction`] for a type of one's own around its
-//! transaction.
+//! transaction. `examples/sqlx` does it for sqlx.
 //!
 //! Deliberately absent: a check that there is a transaction at all. `tokio_postgres` has a type for
 //! it; whoever implements the trait for something else says that it is one.
