@@ -135,9 +135,8 @@ fn too_many_large_bodies_are_told_to_come_back() {
     let large = json!({"task": "large", "payload": "x".repeat(500_000)});
     let mut all = Vec::new();
     let refused = until("the room to be taken", || {
-        if all.len() < 20 {
-            all.push(stuck(&server, LARGE - 1));
-        }
+        // Bodies that come at the same time may be refused all together and give their room back.
+        all.push(stuck(&server, LARGE - 1));
         let answer = server.client().post("/v1/jobs", &large);
         (answer.status != 201).then_some(answer)
     });

@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use halyard_tests::server::Server;
+use halyard_tests::server::{Server, Setup};
 use serde_json::Value;
 
 /// The commands of a page, each with the answer that it shows.
@@ -41,7 +41,11 @@ impl Page {
 
     /// Runs everything and gives how many answers were compared.
     fn check(&self) -> usize {
-        let server = Server::start();
+        self.check_on(&Server::start(), "")
+    }
+
+    /// The same on a server with this key.
+    fn check_on(&self, server: &Server, key: &str) -> usize {
         let (mut job, mut token) = (String::new(), String::new());
         let mut compared = 0;
         for (command, wanted) in &self.steps {
@@ -53,6 +57,7 @@ impl Page {
                 .args(["-euc", &command])
                 .env("JOB", &job)
                 .env("TOKEN", &token)
+                .env("ADMIN_KEY", key)
                 .env("no_proxy", "*")
                 .stdin(Stdio::null())
                 .output()
@@ -122,6 +127,14 @@ fn the_first_job_in_five_minutes() {
     let page = Page::read("README.md");
     assert!(page.steps.len() >= 3, "{} commands", page.steps.len());
     page.check();
+}
+
+#[test]
+fn keys_and_roles() {
+    let page = Page::read("docs/operations/access.md");
+    let key = "the-key-of-an-admin";
+    let server = Setup::new().env("HALYARD_API_KEY", key).start();
+    assert_eq!(page.check_on(&server, key), 3, "each answer is compared");
 }
 
 #[test]

@@ -11,6 +11,7 @@
 //! | [`jobs`] | the calls under `/v1/jobs`, producers' and workers' |
 //! | [`job`] | the job object and its parts, which most answers hold |
 //! | [`queues`] [`workers`] [`tasks`] [`keys`] | the calls about other nouns |
+//! | [`api_keys`] [`session`] [`audit`] | the calls about who may call |
 //! | [`stats`] [`events`] [`health`] [`version`] | the calls about the server itself |
 //! | [`body`] [`query`] [`headers`] | what a reader starts from; [`faults`]: what it collects |
 //! | [`problem`] | error codes and the body of every answer that is an error |
@@ -18,12 +19,13 @@
 //! | [`timestamp`] | the only form in which a time crosses the wire |
 //!
 //! Deliberately absent: ranges and name patterns (they are rules of `halyard-core`, checked by the
-//! server after reading; here only the shape and the type of a request are checked), HTTP itself,
-//! and keys, sessions and the audit list, which are not part of the API yet.
+//! server after reading; here only the shape and the type of a request are checked), HTTP itself.
 //!
 //! To add a call: write its file with request, answer, `Received` and `read`; name it in the table
 //! of `tests/schema.rs`, which proves that reader and schema agree.
 
+pub mod api_keys;
+pub mod audit;
 pub mod body;
 pub mod events;
 mod excerpt;
@@ -38,6 +40,7 @@ mod place;
 pub mod problem;
 pub mod query;
 pub mod queues;
+pub mod session;
 pub mod state;
 pub mod stats;
 pub mod tasks;

@@ -83,11 +83,6 @@ pub(crate) struct Parameter<'q> {
 }
 
 impl<'q> Parameter<'q> {
-    /// Whether it has no value.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.value.is_empty()
-    }
-
     /// The value, which must not be empty.
     pub(crate) fn text(&self, faults: &mut Faults) -> Option<Cow<'q, str>> {
         if self.value.is_empty() {
@@ -107,6 +102,17 @@ impl<'q> Parameter<'q> {
             return None;
         }
         Some(limit)
+    }
+
+    /// Any text: whether a list gave it is the server's to say. None ever gave an empty one.
+    pub(crate) fn cursor(&self, faults: &mut Faults) -> Option<String> {
+        if self.value.is_empty() {
+            let message = "cursor is empty, which no list ever gave; leave it out for the first \
+                page";
+            faults.push(Code::CursorMismatch, "?cursor", message);
+            return None;
+        }
+        self.text(faults).map(Cow::into_owned)
     }
 
     pub(crate) fn boolean(&self, faults: &mut Faults) -> Option<bool> {

@@ -83,6 +83,46 @@ impl State {
 }
 
 word_list! {
+    /// What a key may do. Each role may do what the ones before it may.
+    pub enum Role {
+        /// Jobs: create, read, wait, retry, cancel, run now.
+        Producer = "producer",
+        /// The worker calls too.
+        Worker = "worker",
+        /// Everything.
+        Admin = "admin",
+    }
+}
+
+word_list! {
+    /// What an operator did.
+    pub enum AuditAction {
+        /// Opened new lives of jobs.
+        Retry = "retry",
+        /// Called jobs off.
+        Cancel = "cancel",
+        /// Made waiting jobs claimable at once.
+        RunNow = "run_now",
+        /// Created the same work again.
+        RunAsNew = "run_as_new",
+        /// Removed jobs.
+        Delete = "delete",
+        /// Freed the idempotency key of a job.
+        ForgetKey = "forget_key",
+        /// Paused a queue.
+        Pause = "pause",
+        /// Let a queue go on.
+        Resume = "resume",
+        /// Made an API key.
+        CreateKey = "create_key",
+        /// Took an API key away.
+        RevokeKey = "revoke_key",
+        /// Signed in with a key.
+        SignIn = "sign_in",
+    }
+}
+
+word_list! {
     /// How a start (one claim of a job) stands or ended.
     pub enum AttemptState {
         /// Still held by its worker.

@@ -11,7 +11,7 @@ use halyard_api::jobs::{
 };
 use halyard_api::problem::Code::{self, InvalidField, MissingField, UnknownField};
 use halyard_api::workers::WorkerIdentity;
-use halyard_api::{Body, Faults, keys};
+use halyard_api::{Body, Faults, api_keys, audit, keys, session};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::path::ParameterIn;
 use utoipa::{IntoParams, ToSchema};
@@ -216,6 +216,8 @@ fn bodies() {
         Object::new::<retry::Retry>("%", "", |body| retry::read(body).map(drop)),
         Object::new::<run_as_new::RunAsNew>("%", "", |body| run_as_new::read(body).map(drop))
             .any(&["payload"]),
+        Object::new::<api_keys::CreateApiKey>("%", "", |body| api_keys::read(body).map(drop)),
+        Object::new::<session::StartSession>("%", "", |body| session::read(body).map(drop)),
         Object::new::<bulk::Bulk>("%", "", |body| bulk::read(body).map(drop)),
         Object::new::<claim::Claim>("%", "", claim).lenient().beside(json!({"claim_id": "c"}), &[]),
         Object::new::<WorkerIdentity>(r#"{"worker":%,"queues":["q"]}"#, "/worker", claim).lenient(),
@@ -291,6 +293,7 @@ fn queries() {
     check_query::<get::GetQuery>(|raw| get::read_query(raw).map(drop));
     check_query::<delete::DeleteQuery>(|raw| delete::read_query(raw).map(drop));
     check_query::<list::ListJobs>(|raw| list::read_query(raw).map(drop));
+    check_query::<audit::ListAudit>(|raw| audit::read_query(raw).map(drop));
     check_query::<keys::FindKey>(|raw| keys::read_query(raw).map(drop));
 }
 

@@ -18,6 +18,10 @@ pub struct JobId(pub u128);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttemptId(pub u128);
 
+/// The id of a key that opens the API, `key_…`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyId(pub u128);
+
 /// The secret of one claim: 128 random bits, 32 hexadecimal digits on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Token(pub u128);
@@ -34,10 +38,23 @@ impl JobId {
     /// Reads `job_` and a UUIDv7. `None` for anything that no job can be called.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let value = decode(text.strip_prefix(Self::PREFIX)?)?;
-        let uuid = uuid::Uuid::from_u128(value);
-        let is_v7 = uuid.get_version_num() == 7 && uuid.get_variant() == uuid::Variant::RFC4122;
-        is_v7.then_some(Self(value))
+        decode_v7(text.strip_prefix(Self::PREFIX)?).map(Self)
+    }
+}
+
+impl KeyId {
+    const PREFIX: &'static str = "key_";
+
+    /// Makes an id from a time and at least 74 random bits.
+    #[must_use]
+    pub fn make(now: TimeMs, random: u128) -> Self {
+        Self(uuid_v7(now, random))
+    }
+
+    /// Reads `key_` and a UUIDv7. `None` for anything that no key can be called.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        decode_v7(text.strip_prefix(Self::PREFIX)?).map(Self)
     }
 }
 
@@ -74,6 +91,12 @@ impl fmt::Display for AttemptId {
     }
 }
 
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        encode(Self::PREFIX, self.0, f)
+    }
+}
+
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
@@ -87,6 +110,12 @@ impl fmt::Debug for JobId {
 }
 
 impl fmt::Debug for AttemptId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for KeyId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -120,6 +149,13 @@ fn encode(prefix: &str, value: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result 
 
 fn digit(value: u128) -> u8 {
     ALPHABET.get((value & 31) as usize).copied().unwrap_or(b'0')
+}
+
+fn decode_v7(suffix: &str) -> Option<u128> {
+    let value = decode(suffix)?;
+    let uuid = uuid::Uuid::from_u128(value);
+    let is_v7 = uuid.get_version_num() == 7 && uuid.get_variant() == uuid::Variant::RFC4122;
+    is_v7.then_some(value)
 }
 
 fn decode(suffix: &str) -> Option<u128> {

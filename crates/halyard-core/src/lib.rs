@@ -15,6 +15,7 @@
 //! | [`operate`] | cancel, retry, run now and delete, by hand |
 //! | [`key`] | who holds an idempotency key, and until when? |
 //! | [`retention`] | how long ended jobs are kept |
+//! | [`role`] | what may a key do? |
 //! | [`planted`] | do the tests bite? |
 //! | [`job`], [`id`], [`name`], [`error`], [`limits`], [`chance`] | the nouns of these rules |
 //!
@@ -37,6 +38,7 @@ pub mod operate;
 pub mod outcome;
 pub mod planted;
 pub mod retention;
+pub mod role;
 mod state;
 
 /// A point in time: milliseconds since 1970-01-01T00:00:00Z, by the store's clock.

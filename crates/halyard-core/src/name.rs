@@ -38,6 +38,14 @@ pub fn check_checkpoint_name(text: &str) -> Result<(), String> {
     check_free_text(text, limits::CHECKPOINT_NAME_LENGTH_MAX)
 }
 
+/// Says whether `text` may name a key that opens the API.
+///
+/// # Errors
+/// The rule that it breaks, as a sentence without the name.
+pub fn check_api_key_name(text: &str) -> Result<(), String> {
+    check_free_text(text, limits::LABEL_LENGTH_MAX)
+}
+
 /// Says whether `text` may be shown as a worker's display name or the name of its SDK.
 ///
 /// # Errors

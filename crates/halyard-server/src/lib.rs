@@ -4,11 +4,13 @@
 //! |---|---|
 //! | [`http`] | one file per endpoint: parse, authorise, convert, call |
 //! | [`engine`] | wake-ups and the loops |
+//! | [`access`] | keys, and browsers that signed in with them |
 //! | [`serve`] | a server from settings to its end |
 //! | [`cli`] | the commands |
 //!
 //! It is a library too, so that tests run a whole server inside their own process.
 
+pub mod access;
 pub mod cli;
 pub mod engine;
 pub mod http;

@@ -11,6 +11,7 @@ use halyard_core::job::{Name, State};
 use halyard_core::key::IfFailed;
 use halyard_core::retention::Retention;
 use halyard_json::Text;
+use halyard_server::access::keyring::Keyring;
 use halyard_server::engine::loops::{LOOPS, Left};
 use halyard_server::engine::{Engine, Hints, chance, poll, promote, prune, reap, stamp, tidy};
 use halyard_store::Store;
@@ -39,7 +40,8 @@ impl Watch {
         }
         let store = Memory::open(options);
         let retention = Retention { completed_ms: 1_000, ..Retention::default() };
-        let engine = Arc::new(Engine::new(Arc::new(store), hints, retention));
+        let keyring = Keyring::new(None, [127, 0, 0, 1].into());
+        let engine = Arc::new(Engine::new(Arc::new(store), hints, keyring, retention));
         Self { engine, clock }
     }
 
@@ -199,5 +201,5 @@ async fn who_was_silent_is_forgotten() {
 #[test]
 fn every_step_has_its_loop() {
     let names: Vec<&str> = LOOPS.iter().map(|each| each.name).collect();
-    assert_eq!(names, ["stamp", "promote", "reap", "poll", "prune", "tidy"]);
+    assert_eq!(names, ["stamp", "promote", "reap", "poll", "prune", "tidy", "access", "audit"]);
 }

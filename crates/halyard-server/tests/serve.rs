@@ -38,7 +38,8 @@ fn check(environment: &[(&str, &str)], arguments: &[&str], words: &[&str]) {
 #[test]
 fn starts_that_are_refused() {
     let open = ["--listen", "0.0.0.0:7373"];
-    let mend = ["halyard serve --listen 127.0.0.1:7373", "--api-key-file halyard.key"];
+    let mend =
+        ["halyard serve --listen 127.0.0.1:7373", "halyard keys create --name admin --role admin"];
     check(
         &[],
         &open,

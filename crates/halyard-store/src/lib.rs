@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`Store`] | about twenty verbs of the domain, in batches; never begin, commit or CRUD |
 //! | [`verbs`] | what each verb takes and answers |
+//! | [`access`] | keys, sign-ins, and what operators did |
 //! | [`duties`] | what a store must do beyond core's rules: orders, chance, counts, memory |
 //! | [`options`] | what every store is opened with |
 //! | [`clock`] | the only file that asks the operating system for the time |
@@ -23,6 +24,7 @@
 //! To add a verb: rule in core, types in [`verbs`], method here, the model, the SQL, a line in the
 //! contract.
 
+pub mod access;
 pub mod clock;
 pub mod contract;
 pub mod duties;
@@ -52,6 +54,7 @@ use halyard_core::outcome::Finish;
 use halyard_core::retention::Retention;
 use halyard_json::Text;
 
+use crate::access::{By, Keyring};
 use crate::verbs::{
     Acted, Beat, Beats, Bulk, Change, CheckpointWrite, Claim, Claims, Created, Filter, JobDetail,
     Keyed, Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
@@ -80,9 +83,10 @@ pub type OnClaimable = Arc<dyn Fn(&[Change]) -> usize + Send + Sync>;
 /// What every verb gives.
 pub type Answer<T> = Result<T, StoreError>;
 
-/// The verbs. Each is one transaction, each may be repeated.
+/// The verbs. Each is one transaction, each may be repeated. What an operator does is written into
+/// the audit log in the same transaction when it says by whom, and changes something.
 #[async_trait]
-pub trait Store: Send + Sync + 'static {
+pub trait Store: Keyring + Send + Sync + 'static {
     /// The store's clock.
     fn now(&self) -> TimeMs;
 
@@ -117,13 +121,14 @@ pub trait Store: Send + Sync + 'static {
         how: Retry,
         request: Option<RequestKey>,
         seed: Seed,
+        by: Option<By>,
     ) -> Answer<Keyed<Acted>>;
 
     /// Calls a job off, or asks its worker to stop.
-    async fn cancel(&self, id: JobId, seed: Seed) -> Answer<Acted>;
+    async fn cancel(&self, id: JobId, seed: Seed, by: Option<By>) -> Answer<Acted>;
 
     /// Makes a waiting job claimable at once.
-    async fn run_now(&self, id: JobId, seed: Seed) -> Answer<Acted>;
+    async fn run_now(&self, id: JobId, seed: Seed, by: Option<By>) -> Answer<Acted>;
 
     /// Creates the same work again as job `new_id`; `payload` replaces the old one's.
     /// [`Created::Gone`] when there is no such job.
@@ -133,10 +138,17 @@ pub trait Store: Send + Sync + 'static {
         new_id: JobId,
         payload: Option<Text>,
         request: Option<RequestKey>,
+        by: Option<By>,
     ) -> Answer<Keyed<Created>>;
 
     /// Removes a job; unless `forget_key`, a started one leaves its key's tombstone.
-    async fn delete(&self, id: JobId, forget_key: bool, seed: Seed) -> Answer<Acted>;
+    async fn delete(
+        &self,
+        id: JobId,
+        forget_key: bool,
+        seed: Seed,
+        by: Option<By>,
+    ) -> Answer<Acted>;
 
     /// Does one action to many jobs, in order; one answer for each.
     async fn bulk(
@@ -144,10 +156,11 @@ pub trait Store: Send + Sync + 'static {
         bulk: Bulk,
         request: Option<RequestKey>,
         seed: Seed,
+        by: Option<By>,
     ) -> Answer<Keyed<Vec<Acted>>>;
 
     /// Frees the key that a job, or its tombstone, holds. False when nothing is known of the job.
-    async fn forget_key(&self, id: JobId) -> Answer<bool>;
+    async fn forget_key(&self, id: JobId, by: Option<By>) -> Answer<bool>;
 
     /// A job with its checkpoints and newest attempts.
     async fn get(&self, id: JobId) -> Answer<Option<JobDetail>>;
@@ -166,7 +179,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// Pauses or resumes a queue. Pausing an unknown one makes it; resuming an unknown one is
     /// `None`.
-    async fn set_paused(&self, name: &str, paused: bool) -> Answer<Option<QueueStatus>>;
+    async fn set_paused(
+        &self,
+        name: &str,
+        paused: bool,
+        by: Option<By>,
+    ) -> Answer<Option<QueueStatus>>;
 
     /// Every task that has jobs, by name.
     async fn tasks(&self) -> Answer<Vec<TaskStatus>>;

@@ -141,7 +141,7 @@ fn what_is_not_moved() {
         assert!(!other.exists());
 
         let served = in_directory(&data, Options::default());
-        served.set_paused("q", true).await.unwrap();
+        served.set_paused("q", true, None).await.unwrap();
         let refused = to(&nothing).await;
         assert!(matches!(refused, Err(MoveError::Directory(_))), "{refused:?}");
         drop(served);
@@ -193,7 +193,7 @@ fn a_move_that_was_broken_off_is_started_again() {
     wait(async || {
         let store = in_directory(&data, Options::default());
         for queue in 0..2_000 {
-            store.set_paused(&format!("q{queue}"), true).await.unwrap();
+            store.set_paused(&format!("q{queue}"), true, None).await.unwrap();
         }
         drop(store);
         for rounds in 1..12 {

@@ -48,7 +48,7 @@ fn full() -> TempDir {
         }
         let lease = trial.running(keyed(8, "key 8")).await;
         trial.save(lease, "charged", r#""ch_1""#).await;
-        trial.store.set_paused("idle", true).await.unwrap();
+        trial.store.set_paused("idle", true, None).await.unwrap();
     });
     directory
 }
@@ -102,7 +102,7 @@ fn case_19_leased_row_without_a_usable_expiry() {
         assert_eq!(trial.state(id(1)).await, State::Running);
         trial.serve(MINUTE).await;
         assert_eq!(trial.store.reap(9, trial.seed()).await.unwrap(), 1);
-        trial.store.run_now(id(1), trial.seed()).await.unwrap();
+        trial.store.run_now(id(1), trial.seed(), None).await.unwrap();
         trial.start("q1").await;
     });
 }
@@ -246,7 +246,8 @@ fn what_is_found_in_the_directory() {
         |d| std::fs::write(database(d), "").unwrap(),
         &["error schema: cannot be read: no such table"],
     );
-    let longer = "INSERT INTO migrations VALUES (2, 'next', zeroblob(32))";
+    let longer =
+        "INSERT INTO migrations SELECT max(number) + 1, 'next', zeroblob(32) FROM migrations";
     check_ground(
         |d| meddle(d, longer).unwrap(),
         &["error schema: the data was written by a newer"],

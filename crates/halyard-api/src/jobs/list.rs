@@ -6,7 +6,6 @@ use utoipa::{IntoParams, ToSchema};
 use crate::Timestamp;
 use crate::faults::Faults;
 use crate::job::JobSummary;
-use crate::problem::Code;
 use crate::query::{Parameter, query, required};
 use crate::state::{Order, State};
 
@@ -104,7 +103,7 @@ pub fn read_query(raw: Option<&str>) -> Result<ListJobs, Faults> {
             "created_before" => got.created_before = parameter.time(faults),
             "order" => got.order = parameter.word(faults, Order::WORDS, Order::from_word),
             "limit" => got.limit = parameter.limit(faults, 1),
-            "cursor" => got.cursor = read_cursor(parameter, faults),
+            "cursor" => got.cursor = parameter.cursor(faults),
             _ => return false,
         }
         true
@@ -113,14 +112,4 @@ pub fn read_query(raw: Option<&str>) -> Result<ListJobs, Faults> {
         required(got.task.as_deref(), "task", " beside idempotency_key", &mut faults);
     }
     faults.or(got)
-}
-
-/// Any text: whether a list gave it is the server's to say. None ever gave an empty one.
-fn read_cursor(parameter: &Parameter<'_>, faults: &mut Faults) -> Option<String> {
-    if parameter.is_empty() {
-        let message = "cursor is empty, which no list ever gave; leave it out for the first page";
-        faults.push(Code::CursorMismatch, "?cursor", message);
-        return None;
-    }
-    parameter.text(faults).map(std::borrow::Cow::into_owned)
 }

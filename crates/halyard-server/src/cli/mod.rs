@@ -9,8 +9,10 @@ pub mod demo;
 pub mod doctor;
 pub mod failure;
 pub mod jobs;
+pub mod keys;
 pub mod moving;
 pub mod openapi;
+pub mod place;
 pub mod queues;
 pub mod reference;
 pub mod remote;
@@ -35,6 +37,7 @@ enum Command {
     Serve(Box<serve::Args>),
     Jobs(jobs::Args),
     Queues(queues::Args),
+    Keys(keys::Args),
     Doctor(doctor::Args),
     Backup(backup::Args),
     Move(moving::Args),
@@ -61,6 +64,7 @@ pub fn run() -> ExitCode {
         Command::DemoWorker(args) => demo::worker::run(args),
         Command::Jobs(args) => jobs::run(args),
         Command::Queues(args) => queues::run(args),
+        Command::Keys(args) => keys::run(&args),
         Command::Doctor(args) => doctor::run(args),
         Command::Backup(args) => backup::run(args),
         Command::Move(args) => moving::run(&args),

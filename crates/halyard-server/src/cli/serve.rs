@@ -6,24 +6,23 @@ use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::builder::{BoolishValueParser, RangedU64ValueParser};
 use halyard_core::limits;
 use halyard_core::retention::Retention;
-use halyard_store::Store;
-use halyard_store::postgres::{self, Postgres};
-use halyard_store::sqlite::{self, Sqlite};
+use halyard_store::postgres;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::failure::Failure;
+use super::place::{Place, Shared};
+use crate::access::keyring::is_loopback;
+use crate::access::secret::KeyHash;
 use crate::engine::Hints;
-use crate::http::access::{KeyHash, is_loopback};
 use crate::http::patience::Patience;
 use crate::serve::logs::{self, LogFormat};
-use crate::serve::{self, Settings};
+use crate::serve::{self, OpenToAll, Settings};
 
 const MS_MIN: i64 = 1_000;
 
@@ -33,18 +32,8 @@ pub struct Args {
     /// Address and port to listen on; port 0 takes a free one.
     #[arg(long, env = "HALYARD_LISTEN", default_value = "127.0.0.1:7373", value_name = "ADDRESS")]
     listen: SocketAddr,
-    /// Directory of the SQLite store; made when it is not there. Unused with a database URL.
-    #[arg(long, env = "HALYARD_DATA_DIR", default_value = "./halyard-data", value_name = "PATH")]
-    data_dir: PathBuf,
-    /// A PostgreSQL database to keep jobs in instead of SQLite: postgres://user:password@host/name,
-    /// with libpq's options behind a question mark. Better set by its variable: flags can be seen
-    /// by others.
-    #[arg(long, env = "HALYARD_DATABASE_URL", value_name = "URL", hide_env_values = true)]
-    database_url: Option<String>,
-    /// The schema of the database that holds the jobs; made when it is not there.
-    #[arg(long, env = "HALYARD_DATABASE_SCHEMA", default_value = postgres::SCHEMA_DEFAULT,
-        value_name = "NAME")]
-    database_schema: String,
+    #[command(flatten)]
+    place: Place,
     /// Connections to the database at most.
     #[arg(long, env = "HALYARD_DATABASE_CONNECTIONS", value_name = "COUNT",
         default_value_t = postgres::CONNECTIONS_DEFAULT,
@@ -125,11 +114,22 @@ async fn serve_until_told(args: Args, settings: Settings) -> anyhow::Result<Exit
     if args.end_with_stdin {
         end_with_stdin();
     }
+    let may_be_open = settings.key.is_none() && !is_loopback(settings.listen.ip());
+    if may_be_open && args.place.is_bare() {
+        return Err(Failure::refused(open_to_all(&args)).into());
+    }
     let hints = Hints::default();
-    let store = open(&args, &hints).await?;
+    let options = halyard_store::options::Options {
+        on_change: hints.listener(),
+        on_claimable: hints.waker(),
+        ..halyard_store::options::Options::default()
+    };
+    let shared =
+        Shared { connections: args.database_connections, on_claimable_elsewhere: hints.poker() };
+    let store = args.place.open(options, shared).await?;
     let running = serve::start(settings, store, hints)
         .await
-        .map_err(|error| with_listen_hint(error, args.listen))?;
+        .map_err(|error| with_listen_hint(error, &args))?;
     {
         use io::Write;
         let mut out = io::stdout();
@@ -150,30 +150,6 @@ async fn serve_until_told(args: Args, settings: Settings) -> anyhow::Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-/// The store that the settings name.
-async fn open(args: &Args, hints: &Hints) -> anyhow::Result<Arc<dyn Store>> {
-    let store = halyard_store::options::Options {
-        on_change: hints.listener(),
-        on_claimable: hints.waker(),
-        ..halyard_store::options::Options::default()
-    };
-    let Some(url) = &args.database_url else {
-        let options = sqlite::Options { store, ..sqlite::Options::default() };
-        let store = Sqlite::open(&args.data_dir, options)
-            .with_context(|| format!("cannot open the store in {}", args.data_dir.display()))?;
-        return Ok(Arc::new(store));
-    };
-    let options = postgres::Options {
-        store,
-        schema: args.database_schema.clone(),
-        connections: args.database_connections,
-        on_claimable_elsewhere: hints.poker(),
-        ..postgres::Options::of(url)
-    };
-    let store = Postgres::open(options).await.context("cannot open the store in PostgreSQL")?;
-    Ok(Arc::new(store))
-}
-
 /// What was answered is on disk, and nobody is left to be waited for.
 fn end_with_stdin() {
     std::thread::spawn(|| {
@@ -183,13 +159,9 @@ fn end_with_stdin() {
 }
 
 fn settings(args: &Args) -> anyhow::Result<Settings> {
-    let key = api_key(args)?;
-    if key.is_none() && !is_loopback(args.listen.ip()) {
-        bail!(open_to_all(args.listen));
-    }
     Ok(Settings {
         listen: args.listen,
-        key: key.map(|key| KeyHash::of(key.as_bytes())),
+        key: api_key(args)?.map(|key| KeyHash::of(key.as_bytes())),
         allowed_hosts: args
             .allowed_hosts
             .iter()
@@ -237,8 +209,12 @@ fn warn_if_open(path: &Path) {
     }
 }
 
-/// Says what to do about an address that another program has.
-fn with_listen_hint(error: anyhow::Error, listen: SocketAddr) -> anyhow::Error {
+/// Says what to do about an address that another program has, or that everybody would reach.
+fn with_listen_hint(error: anyhow::Error, args: &Args) -> anyhow::Error {
+    let listen = args.listen;
+    if error.downcast_ref::<OpenToAll>().is_some() {
+        return Failure::refused(open_to_all(args)).into();
+    }
     let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
     if !causes.any(|cause| cause.kind() == io::ErrorKind::AddrInUse) {
         return error;
@@ -252,15 +228,16 @@ fn with_listen_hint(error: anyhow::Error, listen: SocketAddr) -> anyhow::Error {
     .into()
 }
 
-fn open_to_all(listen: SocketAddr) -> String {
+fn open_to_all(args: &Args) -> String {
+    let listen = args.listen;
     format!(
         "refusing to listen on {listen} without an API key: whoever reaches this port could read \
-         and change every job.\n\n\
+         and change every job\n\n\
          Either stay on this machine:\n\n    \
          halyard serve --listen 127.0.0.1:{port}\n\n\
-         or make a key that every call must carry:\n\n    \
-         (umask 077 && head -c 32 /dev/urandom | base64 > halyard.key) && \
-         halyard serve --listen {listen} --api-key-file halyard.key\n",
-        port = listen.port()
+         or make a key that every call must carry, and start again:\n\n    \
+         halyard keys create --name admin --role admin{place}\n",
+        port = listen.port(),
+        place = args.place.flags()
     )
 }

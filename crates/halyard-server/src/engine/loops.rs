@@ -13,7 +13,7 @@ use std::time::Duration;
 use halyard_store::Answer;
 use tokio::task::JoinSet;
 
-use super::{Engine, poll, promote, prune, reap, stamp, tidy};
+use super::{Engine, access, audit, poll, promote, prune, reap, stamp, tidy};
 
 /// Says whether a step left more to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,18 @@ pub const LOOPS: &[Loop] = &[
         every: Duration::from_secs(10),
         pause: Duration::ZERO,
         tick: |engine| Box::pin(tidy::tick(engine)),
+    },
+    Loop {
+        name: "access",
+        every: Duration::from_secs(1),
+        pause: Duration::ZERO,
+        tick: |engine| Box::pin(access::tick(engine)),
+    },
+    Loop {
+        name: "audit",
+        every: Duration::from_secs(60),
+        pause: Duration::from_millis(20),
+        tick: |engine| Box::pin(audit::tick(engine)),
     },
 ];
 

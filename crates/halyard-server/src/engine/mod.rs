@@ -8,12 +8,15 @@
 //! | [`waits`], [`reads`] | waiting reads of one job |
 //! | [`ring`] | the last changes, for listeners |
 //! | [`workers`] | who is alive |
-//! | [`loops`] | the runner of [`stamp`], [`promote`], [`reap`], [`prune`], [`poll`], [`tidy`] |
+//! | [`loops`] | the runner of [`stamp`], [`promote`], [`reap`], [`prune`], [`poll`], [`tidy`] … |
+//! | [`access`], [`audit`] | … and of these: who may call, and what operators did |
 //! | [`chance`] | where randomness comes from |
 //!
 //! Wake-ups are hints: with all of them lost, [`poll`] finds every job within a second. Nothing
 //! here knows HTTP; nothing is kept that a restart must not lose.
 
+pub mod access;
+pub mod audit;
 pub mod chance;
 pub mod claims;
 pub mod deliveries;
@@ -36,6 +39,8 @@ use halyard_core::retention::Retention;
 use halyard_store::postgres::OnClaimableElsewhere;
 use halyard_store::{OnChange, OnClaimable, Store};
 use tokio::sync::watch;
+
+use crate::access::keyring::Keyring;
 
 /// Who is told of commits. Made before the store, which calls [`Hints::listener`]
 /// and [`Hints::waker`].
@@ -93,6 +98,8 @@ pub struct Engine {
     pub hints: Hints,
     /// Who is alive.
     pub workers: workers::Workers,
+    /// Who may call.
+    pub keyring: Keyring,
     /// How long ended jobs are kept.
     pub retention: Retention,
     /// Claims whose answers are on their way.
@@ -103,10 +110,15 @@ pub struct Engine {
 impl Engine {
     /// Around a store that was opened with the listener of `hints`.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, hints: Hints, retention: Retention) -> Self {
+    pub fn new(
+        store: Arc<dyn Store>,
+        hints: Hints,
+        keyring: Keyring,
+        retention: Retention,
+    ) -> Self {
         let (draining, _) = watch::channel(false);
         let workers = workers::Workers::default();
-        Self { store, hints, workers, retention, deliveries: Arc::default(), draining }
+        Self { store, hints, workers, keyring, retention, deliveries: Arc::default(), draining }
     }
 
     /// From now on nothing new is handed out, and who waits is answered.

@@ -4,32 +4,26 @@
 //!   points at a loopback address reaches nothing (DNS rebinding).
 //! - A call that a browser made for another site is refused, so that a page cannot press buttons
 //!   here (CSRF). Whoever sends neither `Sec-Fetch-Site` nor `Origin` is no browser.
-//! - With a key configured every call but the open ones needs it.
+//! - Every call but the open ones needs a key, or the cookie of a browser that signed in with one,
+//!   unless the server is open ([`Keyring`](crate::access::keyring::Keyring)).
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use halyard_api::problem::Code;
-use http::header::{AUTHORIZATION, HOST, ORIGIN};
+use http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, Method};
-use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
 
 use super::refused::{Refused, shown};
+use crate::access::Role;
+use crate::access::keyring::{Caller, Proof};
+use crate::engine::Engine;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// What a key may do. Each role may do what the ones before it may.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// Jobs: create, read, wait, retry, cancel, run now.
-    Producer,
-    /// The worker calls too.
-    Worker,
-    /// Everything.
-    Admin,
-}
+/// The name of the cookie of a browser that signed in.
+pub const SESSION_COOKIE: &str = "halyard_session";
 
 /// Whom a route is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,37 +34,15 @@ pub enum Access {
     Open,
     /// A page without data: anybody, also by a link from another site.
     Page,
+    /// Anybody, to sign in or out: also on a read-only server.
+    SignIn,
     /// Whoever has this role.
     Role(Role),
-}
-
-/// SHA-256 of a key: what is kept of it, and compared in constant time.
-#[derive(Clone)]
-pub struct KeyHash([u8; 32]);
-
-impl KeyHash {
-    /// Of this key.
-    #[must_use]
-    pub fn of(key: &[u8]) -> Self {
-        Self(Sha256::digest(key).into())
-    }
-
-    fn matches(&self, key: &[u8]) -> bool {
-        bool::from(Self::of(key).0.ct_eq(&self.0))
-    }
-}
-
-impl std::fmt::Debug for KeyHash {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("KeyHash(…)")
-    }
 }
 
 /// The rules of one server.
 #[derive(Clone, Debug)]
 pub struct Door {
-    /// The one admin key; without it whoever reaches the server may do everything.
-    pub key: Option<KeyHash>,
     /// The address it listens on.
     pub listen: IpAddr,
     /// Further host names that it answers to, in lower case, without ports.
@@ -78,49 +50,38 @@ pub struct Door {
 }
 
 impl Door {
-    /// Lets a call in, or says why not.
+    /// Lets a call in and says who makes it, or why not.
     ///
     /// # Errors
     /// The refusal.
-    pub fn admit(&self, parts: &Parts, access: Access) -> Result<(), Refused> {
+    pub async fn admit(
+        &self,
+        engine: &Engine,
+        parts: &Parts,
+        access: Access,
+    ) -> Result<Option<Caller>, Refused> {
         if access == Access::Probe {
-            return Ok(());
+            return Ok(None);
         }
-        let caller = self.caller(&parts.headers)?;
+        let caller = engine.keyring.caller(&*engine.store, proof(&parts.headers)).await;
         let host = host(parts)?;
-        if caller.is_none_or(|caller| !caller.proved) {
+        if caller.as_ref().is_none_or(|caller| !caller.by_key) {
             self.check_host(&host)?;
         }
         if access != Access::Page || parts.method != Method::GET {
             check_origin(parts, &host)?;
         }
-        match (access, caller) {
+        match (access, &caller) {
             (Access::Role(needed), Some(caller)) if caller.role < needed => {
-                Err(Refused::new(Code::Forbidden, "this key's role does not cover the call"))
+                let (has, needed) = (caller.role.as_str(), needed.as_str());
+                let detail = format!("this key's role is {has}, and the call is for {needed}s");
+                Err(Refused::new(Code::Forbidden, detail))
             }
             (Access::Role(_), None) => Err(Refused::new(
                 Code::Unauthenticated,
-                "send the server's key in the header Authorization: Bearer <key>",
+                "send a key of this server in the header Authorization: Bearer <key>",
             )),
-            (Access::Role(_) | Access::Open | Access::Page | Access::Probe, _) => Ok(()),
-        }
-    }
-
-    /// Who calls: `None` is nobody known.
-    fn caller(&self, headers: &HeaderMap) -> Result<Option<Caller>, Refused> {
-        let Some(known) = &self.key else {
-            return Ok(Some(Caller { role: Role::Admin, proved: false }));
-        };
-        let mut values = headers.get_all(AUTHORIZATION).iter();
-        let Some(value) = values.next() else { return Ok(None) };
-        let bearer = value.as_bytes().split_at_checked(7).filter(|_| values.next().is_none());
-        match bearer {
-            Some((scheme, key))
-                if scheme.eq_ignore_ascii_case(b"bearer ") && known.matches(key.trim_ascii()) =>
-            {
-                Ok(Some(Caller { role: Role::Admin, proved: true }))
-            }
-            _ => Ok(None),
+            _ => Ok(caller),
         }
     }
 
@@ -144,12 +105,24 @@ impl Door {
     }
 }
 
-/// Who calls, by a key or because none is configured.
-#[derive(Clone, Copy, Debug)]
-struct Caller {
-    role: Role,
-    /// By a key.
-    proved: bool,
+/// What a call brings to show who makes it: a key before a cookie. Two of one kind prove nothing.
+fn proof(headers: &HeaderMap) -> Option<Proof<'_>> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    if let Some(value) = values.next() {
+        let (scheme, key) = value.as_bytes().split_at_checked(7)?;
+        let is_bearer = scheme.eq_ignore_ascii_case(b"bearer ") && values.next().is_none();
+        return is_bearer.then(|| Proof::Key(key.trim_ascii()));
+    }
+    session_cookie(headers).map(Proof::Cookie)
+}
+
+/// The secret in the cookie of a browser that signed in.
+pub fn session_cookie(headers: &HeaderMap) -> Option<&[u8]> {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = cookies.flat_map(|cookies| cookies.split(';'));
+    let mut secrets = pairs.filter_map(|pair| pair.trim().strip_prefix(SESSION_COOKIE));
+    let secret = secrets.next()?.strip_prefix('=')?;
+    secrets.next().is_none().then_some(secret.as_bytes())
 }
 
 /// The one host that the call names. A target in absolute form must name the same one.
@@ -216,13 +189,4 @@ fn foreign(header: &str, value: &[u8]) -> Refused {
     let detail =
         format!("a browser may call from this server's own pages only; {header} is {value}");
     Refused::new(Code::Forbidden, detail)
-}
-
-/// Says whether who listens there is reached from this machine only.
-#[must_use]
-pub fn is_loopback(ip: IpAddr) -> bool {
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => ip.is_loopback(),
-        IpAddr::V6(ip) => ip == Ipv6Addr::LOCALHOST,
-    }
 }

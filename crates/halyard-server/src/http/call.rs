@@ -1,12 +1,14 @@
 //! A call as an endpoint sees it: routed, let in, its body read.
 
 use halyard_api::{Body, headers, query};
+use halyard_store::access::By;
 use http::request::Parts;
 
 use super::body::ReadBody;
 use super::connection::Link;
 use super::refused::Refused;
 use super::request_id::RequestId;
+use crate::access::keyring::Caller;
 
 /// A call.
 #[derive(Debug)]
@@ -21,9 +23,18 @@ pub struct Call {
     pub body: ReadBody,
     /// Where leases wait until the answer is written.
     pub link: Link,
+    /// Who makes it, where that is asked.
+    pub caller: Option<Caller>,
 }
 
 impl Call {
+    /// On whose behalf it changes something, for the audit log.
+    pub fn by(&self) -> Option<By> {
+        let caller = self.caller.as_ref()?;
+        let request_id = self.id.as_str().into();
+        Some(By { actor: caller.actor(), key_id: caller.key_id, request_id })
+    }
+
     /// What follows the `?`.
     pub fn query(&self) -> Option<&str> {
         self.parts.uri.query()

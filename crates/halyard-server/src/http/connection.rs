@@ -6,6 +6,7 @@
 //! ([`Patience`]), and a connection keeps one timer that is seldom moved.
 
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +25,7 @@ pub struct Link(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
+    peer: Option<IpAddr>,
     phase: AtomicU8,
     /// The leases of the answer that is being written.
     ///
@@ -48,6 +50,16 @@ enum Phase {
 }
 
 impl Link {
+    /// Of a client at this address.
+    pub fn of(peer: IpAddr) -> Self {
+        Self(Arc::new(Shared { peer: Some(peer), ..Shared::default() }))
+    }
+
+    /// Where the client is; a proxy, where there is one.
+    pub fn peer(&self) -> Option<IpAddr> {
+        self.0.peer
+    }
+
     /// A call begins: its head is complete.
     pub fn begin_call(&self) {
         self.set(Phase::Busy);

@@ -18,6 +18,7 @@ use super::refused::{Refused, shown};
 use super::request_id::RequestId;
 use super::routes::{Found, Route};
 use super::{App, routes};
+use crate::access::keyring::Caller;
 
 /// Nobody is there to be answered: the connection is closed.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -42,7 +43,8 @@ pub async fn serve(
         Found::Route { index, name } => {
             let route = routes::route(index);
             let link = link.clone();
-            let call = Call { id, parts, name, body: ReadBody::default(), link };
+            let body_read = ReadBody::default();
+            let call = Call { id, parts, name, body: body_read, link, caller: None };
             (Some(index), answer(&app, route, call, body).await?)
         }
         Found::Nothing => {
@@ -74,9 +76,12 @@ async fn answer(
     mut call: Call,
     body: Incoming,
 ) -> Result<Result<Answer, Refusal>, Gone> {
-    if let Err(refused) = let_in(app, route, &call) {
-        body::discard(body).await;
-        return Ok(Err((refused, None)));
+    match let_in(app, route, &call).await {
+        Ok(caller) => call.caller = caller,
+        Err(refused) => {
+            body::discard(body).await;
+            return Ok(Err((refused, None)));
+        }
     }
     call.link.begin_body();
     let read = body::read_body(&call.parts.headers, body, route.takes, &app.room).await;
@@ -89,8 +94,8 @@ async fn answer(
     Ok((route.call)(app, &call).await.map_err(|refused| (refused, None)))
 }
 
-fn let_in(app: &App, route: &Route, call: &Call) -> Result<(), Refused> {
-    app.rules.door.admit(&call.parts, route.access)?;
+async fn let_in(app: &App, route: &Route, call: &Call) -> Result<Option<Caller>, Refused> {
+    let caller = app.rules.door.admit(&app.engine, &call.parts, route.access).await?;
     if app.rules.read_only && route.changes() {
         return Err(Refused::new(
             Code::ReadOnly,
@@ -103,7 +108,7 @@ fn let_in(app: &App, route: &Route, call: &Call) -> Result<(), Refused> {
             "this server is shutting down and takes no new work; send the call to its successor",
         ));
     }
-    Ok(())
+    Ok(caller)
 }
 
 /// Tells a refusal's request id in the log; `route` is unknown for a request that was not read.

@@ -22,6 +22,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::convert;
 use super::refused::Refused;
+use crate::access::keyring::Caller;
 use crate::engine::Engine;
 use crate::engine::ring::{Heard, Listener};
 
@@ -47,7 +48,8 @@ pub async fn listen(app: &App, call: &Call) -> Result<Answer, Refused> {
     call.no_query()?;
     let last_id = call.parts.headers.get(LAST_EVENT_ID).and_then(|value| value.to_str().ok());
     let (listener, missed) = app.engine.hints.events.listen(last_id);
-    Ok(Answer::events(EventBody::new(Arc::clone(&app.engine), listener, missed)))
+    let caller = call.caller.clone();
+    Ok(Answer::events(EventBody::new(Arc::clone(&app.engine), caller, listener, missed)))
 }
 
 /// The body of such an answer.
@@ -56,12 +58,13 @@ pub struct EventBody {
 }
 
 impl EventBody {
-    fn new(engine: Arc<Engine>, listener: Listener, missed: bool) -> Self {
+    fn new(engine: Arc<Engine>, caller: Option<Caller>, listener: Listener, missed: bool) -> Self {
         let mut greeting = String::from("retry: 1000\n\n");
         if missed {
             write_reset(&mut greeting, &listener.last_id());
         }
-        let begin = Telling { engine, listener, greeting: Some(greeting), next_at: Instant::now() };
+        let (greeting, next_at) = (Some(greeting), Instant::now());
+        let begin = Telling { engine, caller, listener, greeting, next_at };
         let chunks = stream::unfold(begin, |mut telling| async move {
             let chunk = telling.next().await?;
             Some((Bytes::from(chunk), telling))
@@ -77,19 +80,20 @@ impl EventBody {
 
 struct Telling {
     engine: Arc<Engine>,
+    caller: Option<Caller>,
     listener: Listener,
     greeting: Option<String>,
     next_at: Instant,
 }
 
 impl Telling {
-    /// The next text to write; `None` when the server drains.
+    /// The next text to write; `None` when the server drains, or the caller's key was revoked.
     async fn next(&mut self) -> Option<String> {
         if let Some(greeting) = self.greeting.take() {
             return Some(greeting);
         }
         let heartbeat_at = Instant::now() + HEARTBEAT;
-        tokio::select! {
+        let next = tokio::select! {
             biased;
             () = self.engine.draining() => None,
             () = news(&mut self.listener, self.next_at) => {
@@ -97,7 +101,10 @@ impl Telling {
                 Some(written(self.listener.read(BATCH)))
             }
             () = tokio::time::sleep_until(heartbeat_at) => Some(":\n\n".to_owned()),
-        }
+        };
+        let now = self.engine.store.now();
+        let stands = |caller| self.engine.keyring.stands(caller, now);
+        next.filter(|_| self.caller.as_ref().is_some_and(stands))
     }
 }
 

@@ -38,7 +38,7 @@ pub async fn find(app: &App, call: &Call) -> Result<Answer, Refused> {
 pub async fn forget(app: &App, call: &Call) -> Result<Answer, Refused> {
     call.no_query()?;
     let id = convert::job_id(&call.name)?;
-    if app.engine.store.forget_key(id).await? {
+    if app.engine.store.forget_key(id, call.by()).await? {
         Ok(Answer::nothing())
     } else {
         Err(Refused::no_such_job(&call.name))

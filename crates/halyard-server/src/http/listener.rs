@@ -1,7 +1,7 @@
 //! Accepting connections, each with its limits, and letting them go at the end.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -76,14 +76,14 @@ pub async fn serve(
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
                     connections.spawn(turn_away(stream, Arc::clone(&app)));
                     continue;
                 };
                 let (app, stop) = (Arc::clone(&app), stop.clone());
                 connections.spawn(async move {
-                    connection(stream, app, stop).await;
+                    connection(stream, peer.ip(), app, stop).await;
                     drop(place);
                 });
             }
@@ -101,10 +101,15 @@ pub async fn serve(
     }
 }
 
-async fn connection(stream: TcpStream, app: Arc<App>, mut stop: watch::Receiver<bool>) {
+async fn connection(
+    stream: TcpStream,
+    peer: IpAddr,
+    app: Arc<App>,
+    mut stop: watch::Receiver<bool>,
+) {
     // Answers are small and written whole; waiting to fill a packet only delays them.
     let _ = stream.set_nodelay(true);
-    let link = Link::default();
+    let link = Link::of(peer);
     let io = TokioIo::new(Connection::new(stream, link.clone(), app.rules.patience));
     let service = service_fn(move |request| entry::serve(Arc::clone(&app), link.clone(), request));
     let serving = http1::Builder::new()

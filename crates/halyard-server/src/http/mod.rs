@@ -10,6 +10,7 @@
 //! | [`access`] | hosts, origins, keys and roles |
 //! | [`call`], [`takes`] | a call, and how much of a body it takes |
 //! | [`answer`], [`refused`], [`request_id`] | what a call is answered with |
+//! | [`api_keys`], [`session`], [`audit`] | who may call, and what operators did |
 //! | [`jobs`], [`queues`], [`workers`], [`tasks`], [`keys`] | the endpoints of `/v1` |
 //! | [`stats`], [`events`] | more of them |
 //! | [`health`], [`version`], [`metrics_page`], [`openapi`], [`dashboard`], [`docs`] | its own |
@@ -25,6 +26,8 @@
 
 pub mod access;
 pub mod answer;
+pub mod api_keys;
+pub mod audit;
 pub mod body;
 pub mod call;
 pub mod connection;
@@ -46,6 +49,7 @@ pub mod queues;
 pub mod refused;
 pub mod request_id;
 pub mod routes;
+pub mod session;
 pub mod stats;
 pub mod takes;
 pub mod tasks;
@@ -59,6 +63,7 @@ use self::body::Room;
 use self::metrics::Metrics;
 use self::patience::Patience;
 use self::routes::Routes;
+use crate::access::attempts::Attempts;
 use crate::engine::Engine;
 use crate::engine::workers::Worker;
 
@@ -87,6 +92,8 @@ pub struct App {
     pub routes: Routes,
     /// What is counted.
     pub metrics: Arc<Metrics>,
+    /// Wrong keys at the sign-in.
+    pub attempts: Attempts,
 }
 
 impl App {
@@ -99,6 +106,7 @@ impl App {
             room: Room::default(),
             routes: Routes::new(),
             metrics: Arc::default(),
+            attempts: Attempts::default(),
         }
     }
 

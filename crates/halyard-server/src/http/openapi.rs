@@ -9,22 +9,22 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use halyard_api::problem::{PROBLEM_MEDIA_TYPE, Problem};
 use halyard_api::state::{Order, State};
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{
     Content, Header, ObjectBuilder, OpenApi as Document, PathItem, Ref, RefOr, Required, Response,
     ResponseBuilder, SecurityRequirement, Type,
 };
 use utoipa::{OpenApi, ToSchema};
 
-use super::access::Access;
+use super::access::{Access, SESSION_COOKIE};
 use super::answer::Answer;
 use super::call::Call;
 use super::refused::Refused;
 use super::routes::{ROUTES, Route};
 use super::takes::Takes;
 use super::{
-    App, dashboard, docs, events, health, jobs, keys, metrics_page, queues, stats, tasks, version,
-    workers,
+    App, api_keys, audit, dashboard, docs, events, health, jobs, keys, metrics_page, queues,
+    session, stats, tasks, version, workers,
 };
 
 #[derive(OpenApi)]
@@ -40,6 +40,8 @@ use super::{
         jobs::delete::delete, jobs::retry::retry, jobs::cancel::cancel, jobs::run_now::run_now,
         jobs::run_as_new::run_as_new, jobs::checkpoints::checkpoints,
         keys::forget, keys::find, queues::list, queues::get, queues::pause, queues::resume,
+        api_keys::list, api_keys::create, api_keys::revoke,
+        session::get, session::sign_in, session::sign_out, audit::list,
         workers::list, tasks::list, stats::get, events::listen, metrics_page::get,
         health::alive, health::ready, version::get, get, docs::errors,
         dashboard::page, dashboard::asset, dashboard::icon
@@ -62,6 +64,8 @@ pub fn document() -> Document {
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("key", SecurityScheme::Http(bearer));
+    let cookie = ApiKey::Cookie(ApiKeyValue::new(SESSION_COOKIE));
+    components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
     for route in ROUTES {
         if let Some(item) = document.paths.paths.get_mut(route.path) {
             describe(route, item);
@@ -106,8 +110,8 @@ fn describe(route: &Route, item: &mut PathItem) {
     let Some(operation) = operation else { return };
     operation.operation_id = Some(operation_id(route.name));
     if let Access::Role(_) = route.access {
-        let needs: [String; 0] = [];
-        operation.security = Some(vec![SecurityRequirement::new("key", needs)]);
+        let one = |name| SecurityRequirement::new(name, [""; 0]);
+        operation.security = Some(vec![one("key"), one("session")]);
     }
     if let (Takes::Optional(_), Some(RefOr::T(body))) =
         (route.takes, operation.request_body.as_mut())

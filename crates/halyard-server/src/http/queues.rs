@@ -70,7 +70,7 @@ async fn set_paused(app: &App, call: &Call, paused: bool) -> Result<Answer, Refu
     if !convert::is_name(&call.name) {
         return Err(no_such_queue(&call.name));
     }
-    let queue = app.engine.store.set_paused(&call.name, paused).await?;
+    let queue = app.engine.store.set_paused(&call.name, paused, call.by()).await?;
     if queue.is_some() && !paused {
         app.engine.hints.claims.poke(&[call.name.as_str().into()]);
     }

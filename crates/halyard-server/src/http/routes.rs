@@ -11,15 +11,15 @@ use http::Method;
 use percent_encoding::percent_decode_str;
 
 use super::access::Access;
-use super::access::Role::{Admin, Producer, Worker};
 use super::answer::Answer;
 use super::call::Call;
 use super::refused::Refused;
 use super::takes::Takes;
 use super::{
-    App, dashboard, docs, events, health, jobs, keys, metrics_page, openapi, queues, stats, tasks,
-    version, workers,
+    App, api_keys, audit, dashboard, docs, events, health, jobs, keys, metrics_page, openapi,
+    queues, session, stats, tasks, version, workers,
 };
+use crate::access::Role::{Admin, Producer, Worker};
 
 /// An endpoint at work.
 pub type Working<'a> = Pin<Box<dyn Future<Output = Result<Answer, Refused>> + Send + 'a>>;
@@ -45,10 +45,10 @@ pub struct Route {
 }
 
 impl Route {
-    /// Says whether it may change something.
+    /// Says whether it may change something that a read-only server keeps as it is.
     #[must_use]
     pub fn changes(&self) -> bool {
-        self.method != Method::GET
+        self.method != Method::GET && self.access != Access::SignIn
     }
 
     /// Every code that it may refuse a call with.
@@ -59,7 +59,7 @@ impl Route {
             codes.extend([Code::MissingField, Code::InvalidField, Code::UnknownHost]);
             codes.push(Code::Forbidden);
         }
-        if let Access::Role(_) | Access::Open = self.access {
+        if let Access::Role(_) | Access::Open | Access::SignIn = self.access {
             codes.push(Code::UnknownField);
         }
         if let Access::Role(_) = self.access {
@@ -138,6 +138,15 @@ pub static ROUTES: &[Route] = &[
     row!(GET "/v1/queues/{name}", PRODUCER, NOTHING, [QueueNotFound] => queues::get),
     row!(POST "/v1/queues/{name}/pause", ADMIN, Takes::MAYBE, [QueueNotFound] => queues::pause),
     row!(POST "/v1/queues/{name}/resume", ADMIN, Takes::MAYBE, [QueueNotFound] => queues::resume),
+    row!(GET "/v1/api-keys", ADMIN, NOTHING, [] => api_keys::list),
+    row!(POST "/v1/api-keys", ADMIN, Takes::ONE, [] => api_keys::create),
+    row!(DELETE "/v1/api-keys/{id}", ADMIN, NOTHING, [NotFound] => api_keys::revoke),
+    row!(GET "/v1/session", PRODUCER, NOTHING, [] => session::get),
+    row!(POST "/v1/session", Access::SignIn, Takes::ONE,
+        [Unauthenticated Overloaded StorageUnavailable] => session::sign_in),
+    row!(DELETE "/v1/session", Access::SignIn, NOTHING,
+        [StorageUnavailable Overloaded] => session::sign_out),
+    row!(GET "/v1/audit", ADMIN, NOTHING, [CursorMismatch] => audit::list),
     row!(GET "/v1/workers", PRODUCER, NOTHING, [] => workers::list),
     row!(GET "/v1/tasks", PRODUCER, NOTHING, [] => tasks::list),
     row!(GET "/v1/stats", PRODUCER, NOTHING, [] => stats::get),
@@ -155,7 +164,8 @@ pub static ROUTES: &[Route] = &[
 ];
 
 /// Further addresses of the page at `/`: what they mean is the page's own affair.
-const PAGES: [&str; 6] = ["/jobs", "/jobs/{id}", "/keys", "/queues", "/workers", "/tasks"];
+const PAGES: [&str; 8] =
+    ["/jobs", "/jobs/{id}", "/keys", "/queues", "/workers", "/tasks", "/access", "/audit"];
 
 /// Finds routes by method and path.
 pub struct Routes {

@@ -19,8 +19,10 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
+use crate::access::keyring::Keyring;
+use crate::access::secret::KeyHash;
 use crate::engine::{Engine, Hints, loops};
-use crate::http::access::{Door, KeyHash};
+use crate::http::access::Door;
 use crate::http::patience::Patience;
 use crate::http::{App, Rules, listener};
 
@@ -29,7 +31,7 @@ use crate::http::{App, Rules, listener};
 pub struct Settings {
     /// Where it listens.
     pub listen: SocketAddr,
-    /// The one admin key.
+    /// An admin's key beside those in the store.
     pub key: Option<KeyHash>,
     /// Further host names that it answers to, in lower case, without ports.
     pub allowed_hosts: Vec<String>,
@@ -41,6 +43,14 @@ pub struct Settings {
     pub retention: Retention,
     /// How long a client is waited for.
     pub patience: Patience,
+}
+
+/// Whoever reaches the port could read and change every job.
+#[derive(Debug, thiserror::Error)]
+#[error("refusing to listen on {listen} without an API key")]
+pub struct OpenToAll {
+    /// Where it was to listen.
+    pub listen: SocketAddr,
 }
 
 /// A server that runs. Dropped, it ends at once.
@@ -62,7 +72,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Starts a server on a store that was opened with the listener of `hints`.
 ///
 /// # Errors
-/// The port cannot be had, or the store does not answer.
+/// The port cannot be had, the store does not answer, or [`OpenToAll`].
 pub async fn start(
     settings: Settings,
     store: Arc<dyn Store>,
@@ -70,16 +80,17 @@ pub async fn start(
 ) -> anyhow::Result<Running> {
     // An outage is made good before any call is answered.
     store.stamp().await.context("the store does not answer")?;
+    let keyring = Keyring::new(settings.key, settings.listen.ip());
+    keyring.load(&*store).await.context("the store does not answer")?;
+    if keyring.is_shut() {
+        return Err(OpenToAll { listen: settings.listen }.into());
+    }
     let port = listener::bind(settings.listen)
         .with_context(|| format!("cannot listen on {}", settings.listen))?;
     let address = port.local_addr()?;
-    let engine = Arc::new(Engine::new(store, hints, settings.retention));
+    let engine = Arc::new(Engine::new(store, hints, keyring, settings.retention));
     let rules = Rules {
-        door: Door {
-            key: settings.key,
-            listen: address.ip(),
-            allowed_hosts: settings.allowed_hosts,
-        },
+        door: Door { listen: address.ip(), allowed_hosts: settings.allowed_hosts },
         read_only: settings.read_only,
         key_ttl_ms: settings.key_ttl_ms,
         patience: settings.patience,

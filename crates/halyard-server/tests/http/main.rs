@@ -28,6 +28,7 @@ mod conflicts;
 mod described;
 mod documented;
 mod ending;
+mod keyring;
 mod listening;
 mod refusals;
 mod rough;

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use halyard_core::retention::Retention;
+use halyard_server::access::keyring::Keyring;
 use halyard_server::engine::{Engine, Hints};
 use halyard_server::http::access::Door;
 use halyard_server::http::patience::Patience;
@@ -231,8 +232,10 @@ async fn connections_beyond_the_last_place_are_refused_like_any_call() {
     let options =
         Options { on_change: hints.listener(), on_claimable: hints.waker(), ..Options::default() };
     let store = Arc::new(Memory::open(options));
-    let engine = Arc::new(Engine::new(store, hints, Retention::default()));
-    let door = Door { key: None, listen: [127, 0, 0, 1].into(), allowed_hosts: Vec::new() };
+    let listen = [127, 0, 0, 1].into();
+    let keyring = Keyring::new(None, listen);
+    let engine = Arc::new(Engine::new(store, hints, keyring, Retention::default()));
+    let door = Door { listen, allowed_hosts: Vec::new() };
     let patience = Patience::default();
     let app = App::new(engine, Rules { door, read_only: false, key_ttl_ms: 1, patience });
     let port = listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use halyard_core::retention::Retention;
+use halyard_server::access::secret::KeyHash;
 use halyard_server::engine::Hints;
-use halyard_server::http::access::KeyHash;
 use halyard_server::http::patience::Patience;
 use halyard_server::serve::{self, Running, Settings};
 use halyard_store::memory::Memory;
@@ -70,6 +70,11 @@ impl Served {
         let store = Arc::clone(&self.engine().store);
         let running = serve::start(settings, store, Hints::default()).await.unwrap();
         Self { address: running.address(), running: Some(running), key: None }
+    }
+
+    /// The same server for whoever has no key.
+    pub(crate) fn stranger(served: &Self) -> Self {
+        Self { running: None, address: served.address, key: None }
     }
 
     pub(crate) fn engine(&self) -> &halyard_server::engine::Engine {

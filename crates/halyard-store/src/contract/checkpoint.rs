@@ -23,7 +23,7 @@ async fn names(trial: &Trial, number: u64) -> Vec<String> {
 
 async fn run_again(trial: &Trial, lease: Lease, report: Report) -> Lease {
     trial.finish(lease, report).await;
-    trial.store.run_now(lease.id, trial.seed()).await.unwrap();
+    trial.store.run_now(lease.id, trial.seed(), None).await.unwrap();
     trial.start("q1").await
 }
 
@@ -122,7 +122,7 @@ pub async fn who_may_write(trial: Arc<Trial>) {
     assert_eq!(trial.save(first, "b", "1").await, Written::LeaseLost);
     trial.serve(MINUTE).await;
     assert_eq!(trial.save(newer, "a", "1").await, Written::LeaseLost, "it lapsed");
-    trial.store.run_now(id(1), trial.seed()).await.unwrap();
+    trial.store.run_now(id(1), trial.seed(), None).await.unwrap();
     let third = trial.start("q1").await;
     trial.finish(third, completed("1")).await;
     assert!(matches!(trial.save(third, "a", "1").await, Written::Repeated { .. }));

@@ -88,9 +88,9 @@ pub async fn claims_only_what_is_named(trial: Arc<Trial>) {
 pub async fn a_paused_queue_is_passed_by(trial: Arc<Trial>) {
     let lease = trial.running(job(1)).await;
     trial.make(job(2)).await;
-    trial.store.set_paused("q1", true).await.unwrap();
-    trial.store.set_paused("q2", true).await.unwrap();
-    trial.store.set_paused("q2", true).await.unwrap();
+    trial.store.set_paused("q1", true, None).await.unwrap();
+    trial.store.set_paused("q2", true, None).await.unwrap();
+    trial.store.set_paused("q2", true, None).await.unwrap();
     let claim = async || {
         let claim = a_claim(&["q1", "q2"], trial.seed());
         ids(&trial.store.claim(claim).await.unwrap().jobs)
@@ -99,9 +99,9 @@ pub async fn a_paused_queue_is_passed_by(trial: Arc<Trial>) {
     assert!(trial.beat(lease).await.is_some());
     trial.finish(lease, Report::Released).await;
     assert_eq!(claim().await, []);
-    trial.store.set_paused("q1", false).await.unwrap();
+    trial.store.set_paused("q1", false, None).await.unwrap();
     assert_eq!(claim().await, [id(1)]);
-    trial.store.set_paused("q2", false).await.unwrap();
+    trial.store.set_paused("q2", false, None).await.unwrap();
     assert_eq!(claim().await, [id(2)]);
 }
 
@@ -154,9 +154,9 @@ pub async fn a_claim_sent_again_finds_its_leases(trial: Arc<Trial>) {
     assert_eq!(ids(&claim(2, true, 1).await), [id(3)], "a mark that holds nothing");
     assert_eq!(claim(1, true, 100).await, first);
     assert_eq!(claim(1, true, 1).await, first);
-    trial.store.set_paused("q", true).await.unwrap();
+    trial.store.set_paused("q", true, None).await.unwrap();
     assert_eq!(claim(1, true, 100).await, first);
-    trial.store.set_paused("q", false).await.unwrap();
+    trial.store.set_paused("q", false, None).await.unwrap();
     assert_eq!(ids(&claim(1, false, 1).await), [id(4)], "not sent again: a new claim");
     assert_eq!(ids(&claim(1, true, 1).await), [id(1), id(2), id(4)]);
 
@@ -184,7 +184,7 @@ pub async fn only_due_jobs_are_claimed(trial: Arc<Trial>) {
     let lease = trial.start("q1").await;
     trial.finish(lease, super::trial::failed()).await;
     assert!(trial.claim("q1", 9).await.is_empty());
-    let run_now = trial.store.run_now(id(1), trial.seed()).await.unwrap();
+    let run_now = trial.store.run_now(id(1), trial.seed(), None).await.unwrap();
     let Acted::Done { view: Some(view), repeated: false } = run_now else { panic!("{run_now:?}") };
     assert_eq!((view.job.state, view.job.run_at), (State::Queued, trial.now()));
     let claimed = trial.claim("q1", 9).await;

@@ -209,7 +209,7 @@ pub async fn a_known_id_is_known_by_its_key(trial: Arc<Trial>) {
     for freed in ["held", "expired", "forgotten"] {
         match freed {
             "expired" => trial.advance(MINUTE),
-            "forgotten" => assert!(trial.store.forget_key(id(1)).await.unwrap()),
+            "forgotten" => assert!(trial.store.forget_key(id(1), None).await.unwrap()),
             _ => {}
         }
         for same in [&first, &no_key] {
@@ -301,7 +301,7 @@ pub async fn a_job_runs_again_as_new(trial: Arc<Trial>) {
     for (number, payload, stored) in [(2, None, "[1]"), (3, Some("[2]"), "[2]")] {
         trial.advance(MINUTE);
         let answer =
-            trial.store.run_as_new(id(1), id(number), payload.map(text), None).await.unwrap();
+            trial.store.run_as_new(id(1), id(number), payload.map(text), None, None).await.unwrap();
         let Keyed::Fresh(Created::New(view)) = answer else { panic!("{answer:?}") };
         assert_eq!(view.payload.as_str(), stored);
         let expected =
@@ -312,6 +312,6 @@ pub async fn a_job_runs_again_as_new(trial: Arc<Trial>) {
         assert!(!view.job.holds_key);
     }
     assert_eq!(trial.get(id(1)).await.view, old);
-    let gone = trial.store.run_as_new(id(8), id(9), None, None).await.unwrap();
+    let gone = trial.store.run_as_new(id(8), id(9), None, None, None).await.unwrap();
     assert_eq!(gone, Keyed::Fresh(Created::Gone(id(8))));
 }

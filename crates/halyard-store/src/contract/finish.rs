@@ -160,7 +160,7 @@ pub async fn a_repeated_report_is_answered_as_recorded(trial: Arc<Trial>) {
 
     let lease = trial.running(job(2)).await;
     trial.finish(lease, failed()).await;
-    trial.store.run_now(id(2), trial.seed()).await.unwrap();
+    trial.store.run_now(id(2), trial.seed(), None).await.unwrap();
     let newer = trial.start("q2").await;
     assert_eq!(trial.finish(lease, failed()).await, ok(State::Retrying));
     assert_eq!(trial.finish(lease, retry_after(1)).await, ok(State::Retrying));
@@ -178,7 +178,7 @@ pub async fn a_late_report_changes_nothing(trial: Arc<Trial>) {
     let late = trial.running(job(1)).await;
     trial.serve(MINUTE).await;
     trial.store.reap(9, trial.seed()).await.unwrap();
-    trial.store.run_now(id(1), trial.seed()).await.unwrap();
+    trial.store.run_now(id(1), trial.seed(), None).await.unwrap();
     let newer = trial.start("q1").await;
     let before = trial.get(id(1)).await;
     let strangers = [
@@ -291,7 +291,7 @@ pub async fn too_many_snoozes_count(trial: Arc<Trial>) {
 async fn give_back_too_often(trial: &Trial, limit: u32, report: &Report, error_type: &str) {
     trial.make(job(1)).await;
     let give_back = async || {
-        trial.store.run_now(id(1), trial.seed()).await.unwrap();
+        trial.store.run_now(id(1), trial.seed(), None).await.unwrap();
         let lease = trial.start("q1").await;
         let Finish::Ok { state, .. } = trial.finish(lease, report.clone()).await else {
             panic!("not recorded");
@@ -301,7 +301,7 @@ async fn give_back_too_often(trial: &Trial, limit: u32, report: &Report, error_t
     give_back().await;
     let (_, waits) = give_back().await;
     // A checkpoint is progress: the row begins again.
-    trial.store.run_now(id(1), trial.seed()).await.unwrap();
+    trial.store.run_now(id(1), trial.seed(), None).await.unwrap();
     let lease = trial.start("q1").await;
     trial.save(lease, "c", "1").await;
     trial.finish(lease, report.clone()).await;

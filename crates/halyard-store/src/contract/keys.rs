@@ -122,7 +122,7 @@ pub async fn what_a_purge_leaves_of_a_key(trial: Arc<Trial>) {
     trial.in_state(short, State::Completed).await;
     trial.advance(1_000);
     trial.purge_ended().await;
-    assert!(!trial.store.forget_key(id(4)).await.unwrap(), "an expired key leaves nothing");
+    assert!(!trial.store.forget_key(id(4), None).await.unwrap(), "an expired key leaves nothing");
 }
 
 /// The key comes back with the new life, if nobody else has it.
@@ -140,7 +140,7 @@ pub async fn a_retry_holds_its_key_again_if_it_can(trial: Arc<Trial>) {
 
     // Freed by hand.
     trial.in_state(short(2, "b"), State::Failed).await;
-    assert!(trial.store.forget_key(id(2)).await.unwrap());
+    assert!(trial.store.forget_key(id(2), None).await.unwrap());
     assert!(!holds(2).await);
     revive(2).await;
     assert!(holds(2).await);
@@ -178,7 +178,7 @@ pub async fn a_retry_holds_its_key_again_if_it_can(trial: Arc<Trial>) {
 
 /// By the id of the job, also when only its tombstone is left.
 pub async fn a_key_is_forgotten_by_its_id(trial: Arc<Trial>) {
-    let forget = async |number| trial.store.forget_key(id(number)).await.unwrap();
+    let forget = async |number| trial.store.forget_key(id(number), None).await.unwrap();
     trial.make(keyed(1, "a")).await;
     assert!(forget(1).await);
     assert_eq!(holder(&trial, "a").await, None);
@@ -204,11 +204,11 @@ pub async fn an_old_job_never_frees_a_newer_ones_key(trial: Arc<Trial>) {
     trial.in_state(replacing(2), State::Failed).await;
     trial.in_state(replacing(3), State::Queued).await;
     trial.delete(id(1), true).await;
-    assert!(trial.store.forget_key(id(2)).await.unwrap());
+    assert!(trial.store.forget_key(id(2), None).await.unwrap());
     trial.purge_ended().await;
     assert_eq!(trial.store.get(id(2)).await.unwrap(), None);
     assert_eq!(holder(&trial, "k").await.unwrap().job_id, id(3));
-    assert!(!trial.store.forget_key(id(2)).await.unwrap());
+    assert!(!trial.store.forget_key(id(2), None).await.unwrap());
     let again = trial.create(keyed(4, "k")).await;
     assert!(matches!(again, Created::Replayed { view, .. } if view.job.id == id(3)));
 }

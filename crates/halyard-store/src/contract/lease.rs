@@ -126,7 +126,7 @@ pub async fn the_last_crash_fails_the_job(trial: Arc<Trial>) {
         let lease = trial.start("q1").await;
         trial.serve(MINUTE).await;
         assert_eq!(trial.store.reap(9, trial.seed()).await.unwrap(), 1);
-        trial.store.run_now(id(1), trial.seed()).await.unwrap();
+        trial.store.run_now(id(1), trial.seed(), None).await.unwrap();
         lease
     };
     trial.make(NewJob { max_attempts: 20, max_crashes: 3, ..job(1) }).await;
@@ -134,7 +134,7 @@ pub async fn the_last_crash_fails_the_job(trial: Arc<Trial>) {
     crash().await;
     let lease = trial.start("q1").await;
     trial.finish(lease, super::trial::failed()).await;
-    trial.store.run_now(id(1), trial.seed()).await.unwrap();
+    trial.store.run_now(id(1), trial.seed(), None).await.unwrap();
     crash().await;
     crash().await;
     let last = crash().await;
@@ -208,30 +208,30 @@ pub async fn every_changing_verb_heeds_an_outage(trial: Arc<Trial>) {
                 trial.save(lease, "c", "1").await;
             }
             5 => {
-                store.retry(unknown, Retry::default(), None, seed).await.unwrap();
+                store.retry(unknown, Retry::default(), None, seed, None).await.unwrap();
             }
             6 => {
-                store.cancel(unknown, seed).await.unwrap();
+                store.cancel(unknown, seed, None).await.unwrap();
             }
             7 => {
-                store.run_now(unknown, seed).await.unwrap();
+                store.run_now(unknown, seed, None).await.unwrap();
             }
             8 => {
-                store.run_as_new(unknown, id(2), None, None).await.unwrap();
+                store.run_as_new(unknown, id(2), None, None, None).await.unwrap();
             }
             9 => {
-                let refused = store.delete(lease.id, false, seed).await.unwrap();
+                let refused = store.delete(lease.id, false, seed, None).await.unwrap();
                 assert_eq!(refused, Acted::Refused(Refusal::Running));
             }
             10 => {
                 let bulk = Bulk { action: BulkAction::Cancel, targets: vec![] };
-                store.bulk(bulk, None, seed).await.unwrap();
+                store.bulk(bulk, None, seed, None).await.unwrap();
             }
             11 => {
-                store.forget_key(unknown).await.unwrap();
+                store.forget_key(unknown, None).await.unwrap();
             }
             12 => {
-                store.set_paused("none", false).await.unwrap();
+                store.set_paused("none", false, None).await.unwrap();
             }
             13 => store.stamp().await.unwrap(),
             14 => {

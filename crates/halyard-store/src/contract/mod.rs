@@ -8,6 +8,7 @@
 //! | `create`, `keys`, `requests` | duplicates, keys and their lifetime, remembered requests |
 //! | `claim`, `lease`, `finish`, `checkpoint` | what workers see |
 //! | `operate` | what people do by hand, in every state |
+//! | `access` | keys, sign-ins, the audit log |
 //! | `read`, `watch` | pages and counts, the night watch |
 //! | `races` | many callers at once |
 //! | [`random`] | sequences of commands: every answer and what is stored must equal the model's |
@@ -25,6 +26,7 @@
     reason = "this is a test that lives in a library: a panic is its verdict"
 )]
 
+pub mod access;
 pub mod checkpoint;
 pub mod claim;
 pub mod create;
@@ -130,6 +132,9 @@ macro_rules! contract {
             watch: due_jobs_are_promoted_in_order, lapsed_leases_are_reaped_in_order,
                 old_jobs_are_pruned_by_age_and_count, tombstones_and_requests_are_pruned,
                 changes_are_heard_of;
+            access: keys_are_kept_until_they_are_revoked, sign_ins_are_kept_until_they_end,
+                what_operators_do_is_written_down, the_audit_log_is_read_in_pages,
+                the_audit_log_is_kept_so_long;
             races: one_key_many_creators, one_request_many_senders, claims_share_no_job,
                 cancel_meets_finish, reap_meets_finish, one_life_many_retries,
                 delete_meets_claim;
@@ -167,6 +172,7 @@ mod tests {
     fn every_case_is_listed() {
         let list = include_str!("mod.rs");
         let rooms = [
+            include_str!("access.rs"),
             include_str!("checkpoint.rs"),
             include_str!("claim.rs"),
             include_str!("create.rs"),

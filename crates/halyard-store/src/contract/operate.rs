@@ -59,7 +59,7 @@ pub async fn what_an_action_does_in_each_state(trial: Arc<Trial>) {
 
 async fn act(trial: &Trial, action: usize, id: JobId) -> Acted {
     match action {
-        0 => trial.store.run_now(id, trial.seed()).await.unwrap(),
+        0 => trial.store.run_now(id, trial.seed(), None).await.unwrap(),
         1 => trial.retry(id, Retry::default()).await,
         2 => trial.cancel(id).await,
         _ => trial.delete(id, false).await,
@@ -130,7 +130,7 @@ pub async fn an_action_settles_a_lapsed_lease(trial: Arc<Trial>) {
     let lapsed_at = trial.now() + MINUTE;
     trial.running(NewJob { max_attempts: 1, ..job(90) }).await;
     trial.serve(MINUTE + 1_000).await;
-    let refused = trial.store.run_now(id(90), trial.seed()).await.unwrap();
+    let refused = trial.store.run_now(id(90), trial.seed(), None).await.unwrap();
     assert_eq!(refused, Acted::Refused(Refusal::Finished(State::Failed)));
     assert_eq!(trial.get(id(90)).await.view.job.finished_at, Some(lapsed_at));
 }
@@ -139,7 +139,7 @@ pub async fn an_action_settles_a_lapsed_lease(trial: Arc<Trial>) {
 pub async fn a_bulk_action_is_many_single_ones(trial: Arc<Trial>) {
     let bulk = async |action, targets: &[(u64, Option<u32>)]| {
         let targets = targets.iter().map(|(number, life)| (Some(id(*number)), *life)).collect();
-        match trial.store.bulk(Bulk { action, targets }, None, trial.seed()).await.unwrap() {
+        match trial.store.bulk(Bulk { action, targets }, None, trial.seed(), None).await.unwrap() {
             Keyed::Fresh(acted) => acted.iter().map(show).collect::<Vec<_>>(),
             other => panic!("{other:?}"),
         }
@@ -176,10 +176,10 @@ pub async fn a_bulk_action_is_many_single_ones(trial: Arc<Trial>) {
         ["gone", "not found", "Running refused", "gone"]
     );
     let none = Bulk { action: BulkAction::Cancel, targets: vec![(None, None)] };
-    let acted = trial.store.bulk(none, None, trial.seed()).await.unwrap();
+    let acted = trial.store.bulk(none, None, trial.seed(), None).await.unwrap();
     assert_eq!(acted, Keyed::Fresh(vec![Acted::NotFound]));
     let empty = Bulk { action: BulkAction::Cancel, targets: Vec::new() };
-    let acted = trial.store.bulk(empty, None, trial.seed()).await.unwrap();
+    let acted = trial.store.bulk(empty, None, trial.seed(), None).await.unwrap();
     assert_eq!(acted, Keyed::Fresh(Vec::new()));
 
     // A thousand in one go.

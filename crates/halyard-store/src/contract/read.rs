@@ -59,7 +59,7 @@ pub async fn lists_by_each_filter(trial: Arc<Trial>) {
     trial.advance(1_000);
     trial.make(NewJob { queue: "q1".into(), due: Due::After(HOUR), ..job(4) }).await;
     trial.in_state(keyed(5, "l"), State::Completed).await;
-    trial.store.forget_key(id(5)).await.unwrap();
+    trial.store.forget_key(id(5), None).await.unwrap();
 
     let all = || Filter { limit: 10, ascending: true, ..Filter::default() };
     let table = [
@@ -141,14 +141,14 @@ pub async fn queues_and_tasks_are_counted(trial: Arc<Trial>) {
     assert_eq!(shown, expected);
 
     assert_eq!(store.ready_queues().await.unwrap(), names(&["a", "b"]));
-    let paused = store.set_paused("b", true).await.unwrap().unwrap();
+    let paused = store.set_paused("b", true, None).await.unwrap().unwrap();
     assert_eq!(Some(&paused), store.queue("b").await.unwrap().as_ref());
     assert_eq!((paused.paused, paused.oldest_queued_at), (true, Some(START)));
     assert_eq!(store.ready_queues().await.unwrap(), names(&["a"]));
 
     let claim = Claim { worker: "v".into(), ..a_claim(&["a"], trial.seed()) };
     store.claim(claim).await.unwrap();
-    store.set_paused("b", false).await.unwrap();
+    store.set_paused("b", false, None).await.unwrap();
     trial.claim("b", 1).await;
     trial.claim("b", 1).await;
     let workers = store.running_by_worker().await.unwrap();
@@ -157,11 +157,11 @@ pub async fn queues_and_tasks_are_counted(trial: Arc<Trial>) {
     assert_eq!((queue.counts, queue.oldest_queued_at), ([1, 0, 2, 0, 0, 0, 0], None));
 
     // Pausing an unknown one makes it; resuming keeps it, so that a repeat gets the same answer.
-    assert_eq!(store.set_paused("c", false).await.unwrap(), None);
-    let made = store.set_paused("c", true).await.unwrap().unwrap();
+    assert_eq!(store.set_paused("c", false, None).await.unwrap(), None);
+    let made = store.set_paused("c", true, None).await.unwrap().unwrap();
     assert_eq!((made.paused, made.counts), (true, [0; 7]));
     for _ in 0..2 {
-        let resumed = store.set_paused("c", false).await.unwrap().unwrap();
+        let resumed = store.set_paused("c", false, None).await.unwrap().unwrap();
         assert_eq!(resumed, QueueStatus { paused: false, ..made.clone() });
         assert_eq!(store.queue("c").await.unwrap(), Some(resumed));
         assert_eq!(store.queues().await.unwrap().len(), 3);
@@ -196,7 +196,7 @@ pub async fn totals_and_minutes_move(trial: Arc<Trial>) {
     trial.finish(late, completed("1")).await;
     trial.delete(id(6), false).await;
     trial.delete(id(1), false).await;
-    trial.store.run_as_new(id(3), id(7), None, None).await.unwrap();
+    trial.store.run_as_new(id(3), id(7), None, None, None).await.unwrap();
     let expected = Totals {
         created: 7,
         completed: 1,

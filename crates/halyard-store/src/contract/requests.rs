@@ -81,7 +81,7 @@ pub async fn what_was_refused_is_judged_anew(trial: Arc<Trial>) {
 
     let retry = async |body: &str| {
         let request = request("retry", "v", body);
-        trial.store.retry(id(1), Retry::default(), request, trial.seed()).await.unwrap()
+        trial.store.retry(id(1), Retry::default(), request, trial.seed(), None).await.unwrap()
     };
     let refused = Acted::Refused(Refusal::NotRetryable(State::Queued));
     assert_eq!(retry("1").await, Keyed::Fresh(refused));
@@ -109,7 +109,7 @@ pub async fn a_batch_remembers_its_refused_members(trial: Arc<Trial>) {
     let send = async || trial.store.create(batch(), request("s", "v", "1")).await.unwrap();
     let Keyed::Fresh(first) = send().await else { panic!("not fresh") };
     assert!(matches!(first[2], Created::New(_)));
-    trial.store.forget_key(id(1)).await.unwrap();
+    trial.store.forget_key(id(1), None).await.unwrap();
     let Keyed::Replayed(second) = send().await else { panic!("not replayed") };
     assert_eq!(second[..2], first[..2], "refused so again, and the tombstone again");
     assert_eq!(show(&second[2]), format!("replay {}", id(5)));
@@ -117,7 +117,7 @@ pub async fn a_batch_remembers_its_refused_members(trial: Arc<Trial>) {
     assert_eq!(show(&second[4]), format!("replay {}", id(1)));
     assert_eq!(second[5], Created::IdTaken { id: id(1), clash: IdClash::OtherKey });
     assert_eq!(show(&second[6]), format!("replay {}", id(8)));
-    trial.store.forget_key(id(2)).await.unwrap();
+    trial.store.forget_key(id(2), None).await.unwrap();
     let Keyed::Replayed(third) = send().await else { panic!("not replayed") };
     assert_eq!(third[1], Created::Gone(id(2)));
 }
@@ -130,7 +130,7 @@ pub async fn actions_are_answered_again(trial: Arc<Trial>) {
     let seed = || trial.seed();
     let retry = async || {
         let key = request("retry", "v", "{}");
-        trial.store.retry(id(1), Retry::default(), key, seed()).await.unwrap()
+        trial.store.retry(id(1), Retry::default(), key, seed(), None).await.unwrap()
     };
     assert!(matches!(retry().await, Keyed::Fresh(Acted::Done { repeated: false, .. })));
     let lease = trial.start("q1").await;
@@ -144,7 +144,7 @@ pub async fn actions_are_answered_again(trial: Arc<Trial>) {
 
     let again = async |new| {
         let key = request("again", "v", "{}");
-        trial.store.run_as_new(id(2), id(new), None, key).await.unwrap()
+        trial.store.run_as_new(id(2), id(new), None, key, None).await.unwrap()
     };
     assert!(matches!(again(11).await, Keyed::Fresh(Created::New(_))));
     assert!(matches!(again(12).await,
@@ -155,7 +155,7 @@ pub async fn actions_are_answered_again(trial: Arc<Trial>) {
     let bulk = async |action, value: &str| {
         let targets = vec![(Some(id(3)), None), (None, None), (Some(id(9)), None)];
         let bulk = Bulk { action, targets };
-        trial.store.bulk(bulk, request("bulk", value, "[]"), seed()).await.unwrap()
+        trial.store.bulk(bulk, request("bulk", value, "[]"), seed(), None).await.unwrap()
     };
     let Keyed::Fresh(first) = bulk(BulkAction::Retry, "v").await else { panic!("not fresh") };
     assert!(matches!(first[0], Acted::Done { repeated: false, .. }));

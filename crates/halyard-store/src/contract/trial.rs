@@ -10,7 +10,7 @@ use halyard_core::chance::Seed;
 use halyard_core::checkpoint::Written;
 use halyard_core::error::{ErrorKind, ErrorReport};
 use halyard_core::fingerprint::Fingerprint;
-use halyard_core::id::{JobId, Token};
+use halyard_core::id::{JobId, KeyId, Token};
 use halyard_core::job::{Details, JobView, Name, State};
 use halyard_core::key::IfFailed;
 use halyard_core::operate::Retry;
@@ -21,6 +21,7 @@ use halyard_json::Text;
 
 use super::{Maker, Opened};
 use crate::Store;
+use crate::access::By;
 use crate::clock::{Clock, ManualClock};
 use crate::options::Options;
 use crate::verbs::{
@@ -198,12 +199,12 @@ impl Trial {
         self.save(lease, &number.to_string(), "1").await;
         self.serve(MINUTE).await;
         assert_eq!(self.store.reap(9, self.seed()).await.unwrap(), 1);
-        self.store.run_now(lease.id, self.seed()).await.unwrap();
+        self.store.run_now(lease.id, self.seed(), None).await.unwrap();
     }
 
     /// Retries a job.
     pub async fn retry(&self, id: JobId, how: Retry) -> Acted {
-        match self.store.retry(id, how, None, self.seed()).await.unwrap() {
+        match self.store.retry(id, how, None, self.seed(), None).await.unwrap() {
             Keyed::Fresh(acted) => acted,
             other => panic!("a retry without a request key gave {other:?}"),
         }
@@ -211,12 +212,12 @@ impl Trial {
 
     /// Cancels a job.
     pub async fn cancel(&self, id: JobId) -> Acted {
-        self.store.cancel(id, self.seed()).await.unwrap()
+        self.store.cancel(id, self.seed(), None).await.unwrap()
     }
 
     /// Deletes a job.
     pub async fn delete(&self, id: JobId, forget_key: bool) -> Acted {
-        self.store.delete(id, forget_key, self.seed()).await.unwrap()
+        self.store.delete(id, forget_key, self.seed(), None).await.unwrap()
     }
 
     /// A job that must be there.
@@ -370,4 +371,9 @@ pub fn failed() -> Report {
 pub fn hopeless() -> Report {
     let error = ErrorReport::recorded("NoSuchCard", "no".to_owned(), ErrorKind::NonRetryable);
     Report::Failed { error, retry_after_ms: None }
+}
+
+/// An operator.
+pub fn somebody() -> By {
+    By { actor: "somebody".into(), key_id: Some(KeyId(7)), request_id: "req_1".into() }
 }

@@ -30,7 +30,7 @@ pub async fn due_jobs_are_promoted_in_order(trial: Arc<Trial>) {
     for (number, due) in [(1, 30), (2, 10), (3, 20), (4, 20), (5, 41)] {
         trial.make(NewJob { due: Due::After(due), ..job(number) }).await;
     }
-    trial.store.set_paused("q2", true).await.unwrap();
+    trial.store.set_paused("q2", true, None).await.unwrap();
     trial.advance(40);
     let queued = async || {
         let mut queued = Vec::new();

@@ -15,7 +15,7 @@ use halyard_core::TimeMs;
 use halyard_core::admission::NewJob;
 use halyard_core::chance::Seed;
 use halyard_core::checkpoint::Written;
-use halyard_core::id::JobId;
+use halyard_core::id::{JobId, KeyId};
 use halyard_core::job::Name;
 use halyard_core::key::Holder;
 use halyard_core::operate::Retry;
@@ -23,6 +23,9 @@ use halyard_core::outcome::Finish;
 use halyard_core::retention::Retention;
 use halyard_json::Text;
 
+use crate::access::{
+    Access, ApiKey, AuditKept, AuditPage, By, Keyring, Revoked, SecretHash, SignIn,
+};
 use crate::options::{Options, tell_of_outage};
 use crate::session::{Session, Tables};
 use crate::verbs::{
@@ -108,16 +111,17 @@ impl Store for Memory {
         how: Retry,
         request: Option<RequestKey>,
         seed: Seed,
+        by: Option<By>,
     ) -> Answer<Keyed<Acted>> {
-        self.write(|session| session.retry(id, &how, request, &seed))
+        self.write(|session| session.retry(id, &how, request, &seed, by.as_ref()))
     }
 
-    async fn cancel(&self, id: JobId, seed: Seed) -> Answer<Acted> {
-        self.write(|session| session.cancel(id, &seed))
+    async fn cancel(&self, id: JobId, seed: Seed, by: Option<By>) -> Answer<Acted> {
+        self.write(|session| session.cancel(id, &seed, by.as_ref()))
     }
 
-    async fn run_now(&self, id: JobId, seed: Seed) -> Answer<Acted> {
-        self.write(|session| session.run_now(id, &seed))
+    async fn run_now(&self, id: JobId, seed: Seed, by: Option<By>) -> Answer<Acted> {
+        self.write(|session| session.run_now(id, &seed, by.as_ref()))
     }
 
     async fn run_as_new(
@@ -126,12 +130,19 @@ impl Store for Memory {
         new_id: JobId,
         payload: Option<Text>,
         request: Option<RequestKey>,
+        by: Option<By>,
     ) -> Answer<Keyed<Created>> {
-        self.write(|session| session.run_as_new(id, new_id, payload, request))
+        self.write(|session| session.run_as_new(id, new_id, payload, request, by.as_ref()))
     }
 
-    async fn delete(&self, id: JobId, forget_key: bool, seed: Seed) -> Answer<Acted> {
-        self.write(|session| session.delete(id, forget_key, &seed))
+    async fn delete(
+        &self,
+        id: JobId,
+        forget_key: bool,
+        seed: Seed,
+        by: Option<By>,
+    ) -> Answer<Acted> {
+        self.write(|session| session.delete(id, forget_key, &seed, by.as_ref()))
     }
 
     async fn bulk(
@@ -139,12 +150,13 @@ impl Store for Memory {
         bulk: Bulk,
         request: Option<RequestKey>,
         seed: Seed,
+        by: Option<By>,
     ) -> Answer<Keyed<Vec<Acted>>> {
-        self.write(|session| session.bulk(&bulk, request, &seed))
+        self.write(|session| session.bulk(&bulk, request, &seed, by.as_ref()))
     }
 
-    async fn forget_key(&self, id: JobId) -> Answer<bool> {
-        self.write(|session| session.forget_key(id))
+    async fn forget_key(&self, id: JobId, by: Option<By>) -> Answer<bool> {
+        self.write(|session| session.forget_key(id, by.as_ref()))
     }
 
     async fn get(&self, id: JobId) -> Answer<Option<JobDetail>> {
@@ -168,13 +180,15 @@ impl Store for Memory {
         self.read(|tables| tables.queue(name))
     }
 
-    async fn set_paused(&self, name: &str, paused: bool) -> Answer<Option<QueueStatus>> {
+    async fn set_paused(
+        &self,
+        name: &str,
+        paused: bool,
+        by: Option<By>,
+    ) -> Answer<Option<QueueStatus>> {
         self.write(|session| {
-            let tables = &mut *session.tables;
-            if paused || tables.queues.contains_key(name) {
-                tables.queues.insert(name.into(), paused);
-            }
-            tables.queue(name)
+            session.set_paused(name, paused, by.as_ref());
+            session.tables.queue(name)
         })
     }
 
@@ -209,5 +223,40 @@ impl Store for Memory {
 
     async fn prune(&self, limit: usize, retention: Retention) -> Answer<usize> {
         self.write(|session| session.prune(limit, &retention))
+    }
+}
+
+#[async_trait]
+impl Keyring for Memory {
+    async fn access(&self) -> Answer<Access> {
+        self.read(|tables| tables.access.clone())
+    }
+
+    async fn create_api_key(&self, key: ApiKey, by: By) -> Answer<()> {
+        self.write(|session| session.create_api_key(&key, &by))
+    }
+
+    async fn revoke_api_key(&self, id: KeyId, keep_an_admin: bool, by: By) -> Answer<Revoked> {
+        self.write(|session| session.revoke_api_key(id, keep_an_admin, &by))
+    }
+
+    async fn use_api_keys(&self, used: Vec<(KeyId, TimeMs)>) -> Answer<()> {
+        self.write(|session| session.use_api_keys(&used))
+    }
+
+    async fn sign_in(&self, sign_in: SignIn, by: By) -> Answer<()> {
+        self.write(|session| session.sign_in(&sign_in, &by))
+    }
+
+    async fn sign_out(&self, hash: SecretHash) -> Answer<()> {
+        self.write(|session| session.sign_out(&hash))
+    }
+
+    async fn audit(&self, before: Option<i64>, limit: usize) -> Answer<AuditPage> {
+        self.read(|tables| tables.audit(before, limit))
+    }
+
+    async fn prune_audit(&self, limit: usize, kept: AuditKept) -> Answer<usize> {
+        self.write(|session| session.prune_audit(limit, kept))
     }
 }

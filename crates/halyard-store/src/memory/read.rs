@@ -6,6 +6,7 @@ use halyard_core::id::JobId;
 use halyard_core::job::{Job, JobSummary, Name, State};
 use halyard_core::{TimeMs, limits};
 
+use crate::access::AuditPage;
 use crate::session::{Row, Tables};
 use crate::verbs::{Counts, Filter, JobDetail, Minute, Page, QueueStatus, Stats, TaskStatus};
 
@@ -34,6 +35,19 @@ impl Tables {
             next: rows.last().filter(|_| more).map(|row| row.job.seq),
             jobs: rows.into_iter().map(summary).collect(),
             partial: false,
+        }
+    }
+
+    pub(crate) fn audit(&self, before: Option<i64>, limit: usize) -> AuditPage {
+        let numbered = (self.audit.first..).zip(&self.audit.entries);
+        let mut older: Vec<_> =
+            numbered.filter(|(place, _)| before.is_none_or(|before| *place < before)).collect();
+        older.reverse();
+        let more = older.len() > limit;
+        older.truncate(limit);
+        AuditPage {
+            next: older.last().filter(|_| more).map(|(place, _)| *place),
+            entries: older.into_iter().map(|(_, entry)| entry.clone()).collect(),
         }
     }
 

@@ -265,6 +265,37 @@ pub(crate) const TABLES: &[Table] = &[
         columns: &[("at", Large), ("created", Large), ("completed", Large), ("failed", Large)],
         order: "at",
     },
+    Table {
+        name: "api_keys",
+        columns: &[
+            ("id", Uuid),
+            ("name", Text),
+            ("role", Text),
+            ("hash", Bytes),
+            ("created_at", Large),
+            ("last_used_at", Large),
+        ],
+        order: "id",
+    },
+    Table {
+        name: "sign_ins",
+        columns: &[("hash", Bytes), ("key_hash", Bytes), ("expires_at", Large)],
+        order: "hash",
+    },
+    Table {
+        name: "audit",
+        columns: &[
+            ("number", Large),
+            ("at", Large),
+            ("actor", Text),
+            ("key_id", Uuid),
+            ("request_id", Text),
+            ("action", Text),
+            ("target", Text),
+            ("job_ids", Text),
+        ],
+        order: "number",
+    },
     Table { name: "stamp", columns: &[("at", Large)], order: "at" },
 ];
 

@@ -8,6 +8,7 @@ use halyard_core::id::Token;
 use halyard_core::job::{Attempt, Job, Name, State};
 
 use super::loaded::{Before, Known, integer};
+use crate::access::Access;
 use crate::session::remembered::Request;
 use crate::session::{Held, Row, Tables};
 use crate::verbs::Totals;
@@ -29,6 +30,7 @@ pub(super) struct Difference<'t> {
     pub(super) queues: Vec<(&'t Name, bool)>,
     pub(super) counters: BTreeMap<(&'t Name, &'t Name, State), i64>,
     pub(super) stamp: Option<TimeMs>,
+    pub(super) access_before: &'t Access,
     pub(super) tables: &'t Tables,
 }
 
@@ -93,6 +95,7 @@ impl<'t> Difference<'t> {
             requests: Vec::new(),
             queues: Vec::new(),
             counters: BTreeMap::new(),
+            access_before: &before.access,
             stamp: Some(tables.stamp).filter(|stamp| *stamp != before.stamp),
             tables,
         };
@@ -182,6 +185,11 @@ impl<'t> Difference<'t> {
         }
     }
 
+    /// Says whether keys, sign-ins or the audit log are to be written.
+    pub(super) fn moves_access(&self) -> bool {
+        *self.access_before != self.tables.access || !self.tables.audit.entries.is_empty()
+    }
+
     /// Says whether nothing is to be written.
     pub(super) fn is_empty(&self) -> bool {
         self.made.is_empty()
@@ -193,6 +201,7 @@ impl<'t> Difference<'t> {
             && self.requests.is_empty()
             && self.queues.is_empty()
             && self.stamp.is_none()
+            && !self.moves_access()
             && self.tables.totals == Totals::default()
     }
 }

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::loaded::{Before, Hands, Known, Loaded, uuids};
 use super::needs::{Needs, Ready};
 use super::rows::{self, Columns};
-use super::{Ran, Trouble};
+use super::{Ran, Trouble, access};
 use crate::remembered::Item;
 use crate::session::remembered::{Member, Request};
 use crate::session::{Held, Row, Tables};
@@ -47,6 +47,7 @@ pub(super) async fn load(
         keys: tables.keys.clone(),
         requests: tables.requests.clone(),
         queues: tables.queues.clone(),
+        access: tables.access.clone(),
         stamp,
     };
     Ok(Loaded { tables, before })
@@ -64,14 +65,15 @@ impl Loading<'_> {
     async fn load(&mut self, needs: &Needs, careful: bool) -> Ran<()> {
         let Hands { sql, .. } = self.hands;
         self.whole.extend(&needs.whole);
-        if careful {
-            self.whole.extend(&needs.made_ids);
-        }
+        self.whole.extend(needs.made_ids.iter().filter(|_| careful));
         if needs.queues {
             for row in self.hands.query(&sql.queues, &[]).await? {
                 let mut next = Columns::from(&row, 0);
                 self.tables.queues.insert(next.name()?, next.next()?);
             }
+        }
+        if needs.access {
+            self.tables.access = access::load(self.hands).await?;
         }
         let mut graves = needs.graves.clone();
         self.requests(needs, &mut graves).await?;

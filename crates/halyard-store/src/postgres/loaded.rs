@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::Ran;
 use super::connection::Connected;
 use super::statements::{Parameter, Statement, Statements};
+use crate::access::Access;
 use crate::session::remembered::Request;
 use crate::session::{Held, Tables};
 
@@ -34,6 +35,7 @@ pub(super) struct Before {
     pub(super) keys: BTreeMap<(Name, Name), Held>,
     pub(super) requests: BTreeMap<(String, String), Request>,
     pub(super) queues: BTreeMap<Name, bool>,
+    pub(super) access: Access,
     pub(super) stamp: TimeMs,
 }
 

@@ -11,6 +11,7 @@ use crate::history::{History, Mismatch, length};
 const HISTORY: History = History(&[
     ("jobs", include_str!("migrations/0001_jobs.sql")),
     ("functions", include_str!("migrations/0002_functions.sql")),
+    ("access", include_str!("migrations/0003_access.sql")),
 ]);
 
 /// Applies what is missing in `schema`, a quoted name, and makes the schema when it is not there.

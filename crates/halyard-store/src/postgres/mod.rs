@@ -17,9 +17,11 @@
 //! | [`doctor`] | what may go wrong with a database, looked at from outside |
 //! | `store`, `prune` | the verbs |
 //! | `reads` | the verbs that only read |
+//! | `access` | keys, sign-ins, the audit log |
 //! | `moving` | rows out and in, when a store moves to SQLite or from it |
 //! | `notify` | hints from server to server |
 
+mod access;
 mod connect;
 mod connection;
 mod difference;

@@ -37,6 +37,8 @@ pub(super) struct Needs {
     pub(super) lapsed: usize,
     /// Which queues are paused.
     pub(super) queues: bool,
+    /// Who may call.
+    pub(super) access: bool,
     /// What was counted in memory.
     pub(super) tally: bool,
 }

@@ -80,7 +80,16 @@ impl<'r> Columns<'r> {
         Ok(Token(self.uuid()?))
     }
 
-    fn uuid(&mut self) -> Ran<u128> {
+    /// A column that holds the name of an enum's variant.
+    pub(super) fn named<T>(&mut self, parse: fn(&str) -> Option<T>) -> Ran<T> {
+        self.read(parse)
+    }
+
+    pub(super) fn maybe_uuid(&mut self) -> Ran<Option<u128>> {
+        Ok(self.next::<Option<Uuid>>()?.map(|id| id.as_u128()))
+    }
+
+    pub(super) fn uuid(&mut self) -> Ran<u128> {
         Ok(self.next::<Uuid>()?.as_u128())
     }
 
@@ -118,7 +127,12 @@ impl<'r> Columns<'r> {
     }
 
     pub(super) fn fingerprint(&mut self) -> Ran<Fingerprint> {
-        self.read(fingerprint)
+        self.hash().map(Fingerprint)
+    }
+
+    /// 32 bytes.
+    pub(super) fn hash(&mut self) -> Ran<[u8; 32]> {
+        self.read(|bytes: &[u8]| bytes.try_into().ok())
     }
 }
 

@@ -104,6 +104,11 @@ const LIST: &[Type] = &[
 ];
 
 statements! {
+    api_keys: [];
+    api_keys_delete: [UUID_ARRAY];
+    api_keys_insert: [UUID_ARRAY, TEXT_ARRAY, TEXT_ARRAY, BYTEA_ARRAY, INT8_ARRAY, INT8_ARRAY];
+    api_keys_lock: [];
+    api_keys_use: [UUID_ARRAY, INT8_ARRAY];
     attempts_delete: [INT8_ARRAY];
     attempts_insert: [
         INT8_ARRAY, INT8_ARRAY, UUID_ARRAY, UUID_ARRAY, INT4_ARRAY, INT4_ARRAY, INT2_ARRAY,
@@ -113,6 +118,11 @@ statements! {
     attempts_newest: [INT8, INT8];
     attempts_numbered: [INT8_ARRAY, INT8_ARRAY];
     attempts_of_tokens: [INT8_ARRAY, UUID_ARRAY];
+    audit_insert: [
+        INT8_ARRAY, TEXT_ARRAY, UUID_ARRAY, TEXT_ARRAY, TEXT_ARRAY, TEXT_ARRAY, TEXT_ARRAY
+    ];
+    audit_page: [INT8, INT8];
+    audit_prune: [INT8, INT8, INT8];
     bodies: [INT8_ARRAY];
     bodies_delete: [INT8_ARRAY];
     bodies_insert: [
@@ -183,6 +193,10 @@ statements! {
     results_delete: [INT8_ARRAY];
     results_save: [INT8_ARRAY, TEXT_ARRAY];
     running_by_worker: [];
+    sign_ins: [];
+    sign_ins_delete: [BYTEA_ARRAY];
+    sign_ins_insert: [BYTEA_ARRAY, BYTEA_ARRAY, INT8_ARRAY];
+    sign_ins_lock: [];
     stamp_begin: [INT8];
     stamp_lock: [];
     stamp_set: [INT8];

@@ -7,7 +7,7 @@ use halyard_core::TimeMs;
 use halyard_core::admission::NewJob;
 use halyard_core::chance::Seed;
 use halyard_core::checkpoint::Written;
-use halyard_core::id::JobId;
+use halyard_core::id::{JobId, KeyId};
 use halyard_core::job::Name;
 use halyard_core::key::Holder;
 use halyard_core::operate::Retry;
@@ -15,12 +15,15 @@ use halyard_core::outcome::Finish;
 use halyard_core::retention::Retention;
 use halyard_json::Text;
 
-use super::{Postgres, prune};
+use super::{Postgres, access, prune};
+use crate::access::{
+    Access, ApiKey, AuditKept, AuditPage, By, Keyring, Revoked, SecretHash, SignIn,
+};
 use crate::verbs::{
     Acted, Beat, Beats, Bulk, CheckpointWrite, Claim, Claims, Counts, Created, Filter, JobDetail,
     Keyed, Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
 };
-use crate::{Answer, Store};
+use crate::{Answer, Store, StoreError};
 
 #[async_trait]
 impl Store for Postgres {
@@ -100,6 +103,7 @@ impl Store for Postgres {
         how: Retry,
         request: Option<RequestKey>,
         seed: Seed,
+        by: Option<By>,
     ) -> Answer<Keyed<Acted>> {
         let key = request.clone();
         self.lanes
@@ -109,17 +113,17 @@ impl Store for Postgres {
                     needs.request(key.as_ref());
                     needs.whole.insert(id);
                 },
-                move |session| session.retry(id, &how, request.clone(), &seed),
+                move |session| session.retry(id, &how, request.clone(), &seed, by.as_ref()),
             )
             .await
     }
 
-    async fn cancel(&self, id: JobId, seed: Seed) -> Answer<Acted> {
-        self.act(id, move |session| session.cancel(id, &seed)).await
+    async fn cancel(&self, id: JobId, seed: Seed, by: Option<By>) -> Answer<Acted> {
+        self.act(id, move |session| session.cancel(id, &seed, by.as_ref())).await
     }
 
-    async fn run_now(&self, id: JobId, seed: Seed) -> Answer<Acted> {
-        self.act(id, move |session| session.run_now(id, &seed)).await
+    async fn run_now(&self, id: JobId, seed: Seed, by: Option<By>) -> Answer<Acted> {
+        self.act(id, move |session| session.run_now(id, &seed, by.as_ref())).await
     }
 
     async fn run_as_new(
@@ -128,6 +132,7 @@ impl Store for Postgres {
         new_id: JobId,
         payload: Option<Text>,
         request: Option<RequestKey>,
+        by: Option<By>,
     ) -> Answer<Keyed<Created>> {
         let key = request.clone();
         self.lanes
@@ -138,13 +143,21 @@ impl Store for Postgres {
                     needs.numbers += 1;
                     needs.whole.extend([id, new_id]);
                 },
-                move |session| session.run_as_new(id, new_id, payload.clone(), request.clone()),
+                move |session| {
+                    session.run_as_new(id, new_id, payload.clone(), request.clone(), by.as_ref())
+                },
             )
             .await
     }
 
-    async fn delete(&self, id: JobId, forget_key: bool, seed: Seed) -> Answer<Acted> {
-        self.act(id, move |session| session.delete(id, forget_key, &seed)).await
+    async fn delete(
+        &self,
+        id: JobId,
+        forget_key: bool,
+        seed: Seed,
+        by: Option<By>,
+    ) -> Answer<Acted> {
+        self.act(id, move |session| session.delete(id, forget_key, &seed, by.as_ref())).await
     }
 
     async fn bulk(
@@ -152,6 +165,7 @@ impl Store for Postgres {
         bulk: Bulk,
         request: Option<RequestKey>,
         seed: Seed,
+        by: Option<By>,
     ) -> Answer<Keyed<Vec<Acted>>> {
         let key = request.clone();
         let ids: Vec<JobId> = bulk.targets.iter().filter_map(|(id, _)| *id).collect();
@@ -162,12 +176,12 @@ impl Store for Postgres {
                     needs.request(key.as_ref());
                     needs.whole.extend(&ids);
                 },
-                move |session| session.bulk(&bulk, request.clone(), &seed),
+                move |session| session.bulk(&bulk, request.clone(), &seed, by.as_ref()),
             )
             .await
     }
 
-    async fn forget_key(&self, id: JobId) -> Answer<bool> {
+    async fn forget_key(&self, id: JobId, by: Option<By>) -> Answer<bool> {
         self.lanes
             .call(
                 1,
@@ -175,12 +189,17 @@ impl Store for Postgres {
                     needs.whole.insert(id);
                     needs.graves.insert(id);
                 },
-                move |session| session.forget_key(id),
+                move |session| session.forget_key(id, by.as_ref()),
             )
             .await
     }
 
-    async fn set_paused(&self, name: &str, paused: bool) -> Answer<Option<QueueStatus>> {
+    async fn set_paused(
+        &self,
+        name: &str,
+        paused: bool,
+        by: Option<By>,
+    ) -> Answer<Option<QueueStatus>> {
         let name = Name::from(name);
         let queue = Name::clone(&name);
         let was_paused_once = self
@@ -188,14 +207,7 @@ impl Store for Postgres {
             .call(
                 1,
                 |needs| needs.queues = true,
-                move |session| {
-                    let queues = &mut session.tables.queues;
-                    let known = queues.contains_key(&queue);
-                    if paused || known {
-                        queues.insert(Name::clone(&queue), paused);
-                    }
-                    known
-                },
+                move |session| session.set_paused(&queue, paused, by.as_ref()),
             )
             .await?;
         // One that was never paused is forgotten with its last job, which may have gone by now.
@@ -266,7 +278,51 @@ impl Store for Postgres {
     }
 }
 
+#[async_trait]
+impl Keyring for Postgres {
+    async fn access(&self) -> Answer<Access> {
+        self.reads.access().await
+    }
+
+    async fn create_api_key(&self, key: ApiKey, by: By) -> Answer<()> {
+        self.admit(move |session| session.create_api_key(&key, &by)).await
+    }
+
+    async fn revoke_api_key(&self, id: KeyId, keep_an_admin: bool, by: By) -> Answer<Revoked> {
+        self.admit(move |session| session.revoke_api_key(id, keep_an_admin, &by)).await
+    }
+
+    async fn use_api_keys(&self, used: Vec<(KeyId, TimeMs)>) -> Answer<()> {
+        self.admit(move |session| session.use_api_keys(&used)).await
+    }
+
+    async fn sign_in(&self, sign_in: SignIn, by: By) -> Answer<()> {
+        self.admit(move |session| session.sign_in(&sign_in, &by)).await
+    }
+
+    async fn sign_out(&self, hash: SecretHash) -> Answer<()> {
+        self.admit(move |session| session.sign_out(&hash)).await
+    }
+
+    async fn audit(&self, before: Option<i64>, limit: usize) -> Answer<AuditPage> {
+        self.reads.audit(before, limit).await
+    }
+
+    async fn prune_audit(&self, limit: usize, kept: AuditKept) -> Answer<usize> {
+        Ok(access::prune_audit(&self.lanes.shared, limit, kept).await.map_err(StoreError::from)?)
+    }
+}
+
 impl Postgres {
+    /// A change of who may call.
+    async fn admit<T, F>(&self, work: F) -> Answer<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut crate::session::Session<'_>) -> T + Send + 'static,
+    {
+        self.lanes.call(1, |needs| needs.access = true, work).await
+    }
+
     /// An action by hand on one job.
     async fn act<F>(&self, id: JobId, work: F) -> Answer<Acted>
     where

@@ -11,7 +11,7 @@ use super::loaded::{Hands, integer};
 use super::rows::{self, signed};
 use super::statements::Parameter;
 use super::trouble::root_cause;
-use super::{Ran, Trouble};
+use super::{Ran, Trouble, access};
 use crate::remembered::Item;
 use crate::session::Held;
 use crate::session::remembered::{Member, Request};
@@ -40,6 +40,9 @@ impl Difference<'_> {
         }
         if !(self.keys_freed.is_empty() && self.keys_taken.is_empty()) {
             writes.push(self.write_keys(hands).boxed());
+        }
+        if self.moves_access() {
+            writes.push(access::write(hands, self).boxed());
         }
         if !(self.requests.is_empty() && self.queues.is_empty() && self.stamp.is_none()) {
             writes.push(self.remember(hands).boxed());

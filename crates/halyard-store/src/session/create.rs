@@ -12,6 +12,7 @@ use halyard_json::Text;
 
 use super::remembered::{Member, Recalled};
 use super::{Held, Row, Session};
+use crate::access::{By, Deed};
 use crate::verbs::{Created, Keyed, RequestKey};
 
 impl Session<'_> {
@@ -38,6 +39,7 @@ impl Session<'_> {
         new_id: JobId,
         payload: Option<Text>,
         request: Option<RequestKey>,
+        by: Option<&By>,
     ) -> Keyed<Created> {
         match self.recall(request.as_ref()) {
             Recalled::Reused(id) => return Keyed::Reused(id),
@@ -51,7 +53,9 @@ impl Session<'_> {
         let payload = payload.unwrap_or(old.payload);
         let created = self.create_one(NewJob::again(&old.job, &old.details, new_id, payload));
         self.remember(request, vec![Member::of_created(&created)]);
-        Keyed::Fresh(created)
+        let created = Keyed::Fresh(created);
+        self.note(by, Deed::of_rerun(id, &created));
+        created
     }
 
     /// The key decides first, then the id.

@@ -11,10 +11,12 @@
 //! | `work` | what workers call: claim, heartbeat, finish, checkpoint |
 //! | `operate` | what people do by hand |
 //! | `watch` | stamp, promote, reap, prune |
+//! | `access` | keys, sign-ins, the audit log |
 //!
 //! Deliberately absent: verbs that only read. The model answers them from whole tables, a database
 //! by statements of its own.
 
+mod access;
 mod create;
 mod operate;
 pub(crate) mod remembered;
@@ -34,6 +36,7 @@ use halyard_core::{TimeMs, lease, limits, outcome};
 use halyard_json::Text;
 
 use self::remembered::Request;
+use crate::access::{Access, AuditEntry};
 use crate::verbs::{Change, Minute, Totals};
 
 /// Everything that the store knows.
@@ -51,10 +54,21 @@ pub(crate) struct Tables {
     pub(crate) totals: Totals,
     /// What `stamp` will add to the totals.
     pub(crate) gathered: Totals,
+    pub(crate) access: Access,
+    pub(crate) audit: Audit,
     /// By the time when each began.
     pub(crate) minutes: BTreeMap<TimeMs, Minute>,
     /// When the store was last known to be served.
     pub(crate) stamp: TimeMs,
+}
+
+/// Lines of the audit log; those of one transaction only where a database keeps the rest.
+#[derive(Debug, Default)]
+pub(crate) struct Audit {
+    /// The place of the oldest one.
+    pub(crate) first: i64,
+    /// Oldest first.
+    pub(crate) entries: VecDeque<AuditEntry>,
 }
 
 /// Where the `seq` of a new job comes from.
@@ -123,6 +137,8 @@ impl Tables {
             queues: BTreeMap::new(),
             totals: Totals::default(),
             gathered: Totals::default(),
+            access: Access::default(),
+            audit: Audit::default(),
             minutes: BTreeMap::new(),
             stamp: now,
         }

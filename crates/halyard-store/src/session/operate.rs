@@ -7,6 +7,7 @@ use halyard_core::operate::{self, Refusal, Retried, Retry};
 
 use super::remembered::{Member, Recalled};
 use super::{Held, Row, Session};
+use crate::access::{Action, By, Deed};
 use crate::verbs::{Acted, Bulk, BulkAction, Keyed, RequestKey};
 
 fn done(row: &Row) -> Acted {
@@ -20,6 +21,7 @@ impl Session<'_> {
         how: &Retry,
         request: Option<RequestKey>,
         seed: &Seed,
+        by: Option<&By>,
     ) -> Keyed<Acted> {
         match self.recall(request.as_ref()) {
             Recalled::Reused(id) => return Keyed::Reused(id),
@@ -31,7 +33,9 @@ impl Session<'_> {
         }
         let acted = self.retry_one(id, how, seed);
         self.remember(request, vec![Member::of_acted(Some(id), &acted)]);
-        Keyed::Fresh(acted)
+        let acted = Keyed::Fresh(acted);
+        self.note(by, Deed::of_retry(id, &acted));
+        acted
     }
 
     fn retry_one(&mut self, id: JobId, how: &Retry, seed: &Seed) -> Acted {
@@ -71,14 +75,18 @@ impl Session<'_> {
         }
     }
 
-    pub(crate) fn cancel(&mut self, id: JobId, seed: &Seed) -> Acted {
+    pub(crate) fn cancel(&mut self, id: JobId, seed: &Seed, by: Option<&By>) -> Acted {
         let now = self.now;
-        self.act(id, seed, |row| operate::cancel(&mut row.job, now))
+        let acted = self.act(id, seed, |row| operate::cancel(&mut row.job, now));
+        self.note(by, Deed::of_act(Action::Cancel, id, &acted));
+        acted
     }
 
-    pub(crate) fn run_now(&mut self, id: JobId, seed: &Seed) -> Acted {
+    pub(crate) fn run_now(&mut self, id: JobId, seed: &Seed, by: Option<&By>) -> Acted {
         let now = self.now;
-        self.act(id, seed, |row| operate::run_now(&mut row.job, now))
+        let acted = self.act(id, seed, |row| operate::run_now(&mut row.job, now));
+        self.note(by, Deed::of_act(Action::RunNow, id, &acted));
+        acted
     }
 
     fn act(
@@ -97,7 +105,19 @@ impl Session<'_> {
         }
     }
 
-    pub(crate) fn delete(&mut self, id: JobId, forget_key: bool, seed: &Seed) -> Acted {
+    pub(crate) fn delete(
+        &mut self,
+        id: JobId,
+        forget_key: bool,
+        seed: &Seed,
+        by: Option<&By>,
+    ) -> Acted {
+        let acted = self.delete_one(id, forget_key, seed);
+        self.note(by, Deed::of_act(Action::Delete, id, &acted));
+        acted
+    }
+
+    fn delete_one(&mut self, id: JobId, forget_key: bool, seed: &Seed) -> Acted {
         let Some(row) = self.settle(id, seed) else { return Acted::NotFound };
         if let Err(refusal) = operate::delete(&row.job) {
             return Acted::Refused(refusal);
@@ -133,6 +153,7 @@ impl Session<'_> {
         bulk: &Bulk,
         request: Option<RequestKey>,
         seed: &Seed,
+        by: Option<&By>,
     ) -> Keyed<Vec<Acted>> {
         match self.recall(request.as_ref()) {
             Recalled::Reused(id) => return Keyed::Reused(id),
@@ -144,18 +165,20 @@ impl Session<'_> {
         let act = |(id, life): &(Option<JobId>, Option<u32>)| match (*id, bulk.action) {
             (None, _) => Acted::NotFound,
             (Some(id), BulkAction::Retry) => self.retry_one(id, &BulkAction::retry(*life), seed),
-            (Some(id), BulkAction::Cancel) => self.cancel(id, seed),
-            (Some(id), BulkAction::Delete) => self.delete(id, false, seed),
-            (Some(id), BulkAction::RunNow) => self.run_now(id, seed),
+            (Some(id), BulkAction::Cancel) => self.cancel(id, seed, None),
+            (Some(id), BulkAction::Delete) => self.delete_one(id, false, seed),
+            (Some(id), BulkAction::RunNow) => self.run_now(id, seed, None),
         };
         let acted: Vec<Acted> = bulk.targets.iter().map(act).collect();
         let ids = bulk.targets.iter().map(|(id, _)| *id);
         let members = ids.zip(&acted).map(|(id, acted)| Member::of_acted(id, acted)).collect();
         self.remember(request, members);
-        Keyed::Fresh(acted)
+        let acted = Keyed::Fresh(acted);
+        self.note(by, Deed::of_bulk(bulk, &acted));
+        acted
     }
 
-    pub(crate) fn forget_key(&mut self, id: JobId) -> bool {
+    pub(crate) fn forget_key(&mut self, id: JobId, by: Option<&By>) -> bool {
         let known =
             self.tables.jobs.contains_key(&id) || self.tables.tombstone(id, self.now).is_some();
         self.tables.keys.retain(|_, held| match held {
@@ -165,6 +188,17 @@ impl Session<'_> {
         if let Some(row) = self.tables.jobs.get_mut(&id) {
             row.job.holds_key = false;
         }
+        self.note(by, Deed::of_forget(id, known));
         known
+    }
+
+    /// Says whether the queue was paused once before. Resuming one that was not does nothing.
+    pub(crate) fn set_paused(&mut self, queue: &str, paused: bool, by: Option<&By>) -> bool {
+        let before = self.tables.queues.get(queue).copied();
+        if (paused || before.is_some()) && before != Some(paused) {
+            self.tables.queues.insert(queue.into(), paused);
+            self.note(by, Some(Deed::of_pause(queue, paused)));
+        }
+        before.is_some()
     }
 }

@@ -6,10 +6,12 @@ use halyard_core::job::{Job, State};
 use halyard_core::key::Removal;
 use halyard_core::operate::{self, Refusal, Retried, Retry};
 
+use super::access::note;
 use super::rows::{self, Guard};
 use super::transaction::Tx;
 use super::writer::Ran;
 use super::{keys, requests};
+use crate::access::{Action, By, Deed};
 use crate::verbs::{Acted, Bulk, BulkAction, Keyed, RequestKey};
 
 pub(super) fn retry(
@@ -18,26 +20,45 @@ pub(super) fn retry(
     how: &Retry,
     request: Option<&RequestKey>,
     seed: Seed,
+    by: Option<&By>,
 ) -> Ran<Keyed<Acted>> {
     let only =
         |mut acted: Vec<(JobId, Acted)>| acted.pop().map_or(Acted::NotFound, |(_, acted)| acted);
     let acted = requests::keyed(tx, request, |tx| Ok(vec![(id, retry_one(tx, id, how, seed)?)]))?;
-    Ok(match acted {
+    let acted = match acted {
         Keyed::Fresh(acted) => Keyed::Fresh(only(acted)),
         Keyed::Replayed(acted) => Keyed::Replayed(only(acted)),
         Keyed::Reused(first) => Keyed::Reused(first),
-    })
+    };
+    note(tx, by, Deed::of_retry(id, &acted))?;
+    Ok(acted)
 }
 
-pub(super) fn cancel(tx: &mut Tx<'_>, id: JobId, seed: Seed) -> Ran<Acted> {
-    act(tx, id, seed, operate::cancel)
+pub(super) fn cancel(tx: &mut Tx<'_>, id: JobId, seed: Seed, by: Option<&By>) -> Ran<Acted> {
+    let acted = act(tx, id, seed, operate::cancel)?;
+    note(tx, by, Deed::of_act(Action::Cancel, id, &acted))?;
+    Ok(acted)
 }
 
-pub(super) fn run_now(tx: &mut Tx<'_>, id: JobId, seed: Seed) -> Ran<Acted> {
-    act(tx, id, seed, operate::run_now)
+pub(super) fn run_now(tx: &mut Tx<'_>, id: JobId, seed: Seed, by: Option<&By>) -> Ran<Acted> {
+    let acted = act(tx, id, seed, operate::run_now)?;
+    note(tx, by, Deed::of_act(Action::RunNow, id, &acted))?;
+    Ok(acted)
 }
 
-pub(super) fn delete(tx: &mut Tx<'_>, id: JobId, forget_key: bool, seed: Seed) -> Ran<Acted> {
+pub(super) fn delete(
+    tx: &mut Tx<'_>,
+    id: JobId,
+    forget_key: bool,
+    seed: Seed,
+    by: Option<&By>,
+) -> Ran<Acted> {
+    let acted = delete_one(tx, id, forget_key, seed)?;
+    note(tx, by, Deed::of_act(Action::Delete, id, &acted))?;
+    Ok(acted)
+}
+
+fn delete_one(tx: &mut Tx<'_>, id: JobId, forget_key: bool, seed: Seed) -> Ran<Acted> {
     let Some(job) = tx.settled(id, seed)? else { return Ok(Acted::NotFound) };
     if let Err(refusal) = operate::delete(&job) {
         return Ok(Acted::Refused(refusal));
@@ -55,12 +76,13 @@ pub(super) fn bulk(
     bulk: &Bulk,
     request: Option<&RequestKey>,
     seed: Seed,
+    by: Option<&By>,
 ) -> Ran<Keyed<Vec<Acted>>> {
     let one = |tx: &mut Tx<'_>, id: JobId, life: Option<u32>| match bulk.action {
         BulkAction::Retry => retry_one(tx, id, &BulkAction::retry(life), seed),
-        BulkAction::Cancel => cancel(tx, id, seed),
-        BulkAction::Delete => delete(tx, id, false, seed),
-        BulkAction::RunNow => run_now(tx, id, seed),
+        BulkAction::Cancel => cancel(tx, id, seed, None),
+        BulkAction::Delete => delete_one(tx, id, false, seed),
+        BulkAction::RunNow => run_now(tx, id, seed, None),
     };
     let acted = requests::keyed(tx, request, |tx| {
         bulk.targets
@@ -72,11 +94,13 @@ pub(super) fn bulk(
             .collect()
     })?;
     let all = |acted: Vec<(JobId, Acted)>| acted.into_iter().map(|(_, acted)| acted).collect();
-    Ok(match acted {
+    let acted = match acted {
         Keyed::Fresh(acted) => Keyed::Fresh(all(acted)),
         Keyed::Replayed(acted) => Keyed::Replayed(all(acted)),
         Keyed::Reused(first) => Keyed::Reused(first),
-    })
+    };
+    note(tx, by, Deed::of_bulk(bulk, &acted))?;
+    Ok(acted)
 }
 
 /// An action that changes the job alone.

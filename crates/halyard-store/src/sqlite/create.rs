@@ -13,7 +13,8 @@ use halyard_json::Text;
 use super::rows::{self, Guard};
 use super::transaction::Tx;
 use super::writer::Ran;
-use super::{keys, requests};
+use super::{access, keys, requests};
+use crate::access::{By, Deed};
 use crate::verbs::{Created, Keyed, RequestKey};
 
 /// In order, as if sent singly.
@@ -32,6 +33,7 @@ pub(super) fn run_as_new(
     new_id: JobId,
     payload: Option<&Text>,
     request: Option<&RequestKey>,
+    by: Option<&By>,
 ) -> Ran<Keyed<Created>> {
     let made = requests::keyed(tx, request, |tx| {
         let Some(old) = tx.job_by_id(id)? else { return Ok(vec![Created::Gone(id)]) };
@@ -41,11 +43,13 @@ pub(super) fn run_as_new(
         Ok(vec![create_one(tx, &job)?])
     })?;
     let only = |mut made: Vec<Created>| made.pop().unwrap_or(Created::Gone(id));
-    Ok(match made {
+    let made = match made {
         Keyed::Fresh(made) => Keyed::Fresh(only(made)),
         Keyed::Replayed(made) => Keyed::Replayed(only(made)),
         Keyed::Reused(first) => Keyed::Reused(first),
-    })
+    };
+    access::note(tx, by, Deed::of_rerun(id, &made))?;
+    Ok(made)
 }
 
 fn create_one(tx: &mut Tx<'_>, new: &NewJob) -> Ran<Created> {

@@ -8,9 +8,11 @@ use halyard_core::key::{self, Holder, Removal, Tombstone};
 use halyard_core::planted::{Bug, planted};
 use rusqlite::{OptionalExtension, Row};
 
+use super::access::note;
 use super::rows::{Columns, Guard};
 use super::transaction::Tx;
 use super::writer::Ran;
+use crate::access::{By, Deed};
 
 /// A key's row, with what is read through its job.
 pub(super) struct Known {
@@ -137,7 +139,13 @@ pub(super) fn bury(tx: &mut Tx<'_>, job: &Job, removal: Option<Removal>) -> Ran<
 }
 
 /// Frees the key that a job or its tombstone holds; false when nothing is known of the job.
-pub(super) fn forget(tx: &mut Tx<'_>, id: JobId) -> Ran<bool> {
+pub(super) fn forget(tx: &mut Tx<'_>, id: JobId, by: Option<&By>) -> Ran<bool> {
+    let known = forget_one(tx, id)?;
+    note(tx, by, Deed::of_forget(id, known))?;
+    Ok(known)
+}
+
+fn forget_one(tx: &mut Tx<'_>, id: JobId) -> Ran<bool> {
     let buried = tombstone_of(tx, id)?;
     tx.sql.key_delete_tombstone.execute([id.0.to_be_bytes()])?;
     let Some(job) = tx.job_by_id(id)? else {

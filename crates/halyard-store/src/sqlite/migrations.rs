@@ -5,7 +5,10 @@ use rusqlite::Connection;
 use super::OpenError;
 use crate::history::{History, Mismatch, length};
 
-const HISTORY: History = History(&[("jobs", include_str!("migrations/0001_jobs.sql"))]);
+const HISTORY: History = History(&[
+    ("jobs", include_str!("migrations/0001_jobs.sql")),
+    ("access", include_str!("migrations/0002_access.sql")),
+]);
 
 /// The number of the newest schema that this program knows.
 pub(super) fn newest() -> i64 {

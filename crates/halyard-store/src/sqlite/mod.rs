@@ -17,12 +17,14 @@
 //! | `doctor`, `backup` | examine and copy a directory from outside |
 //! | `moving` | rows out and in, when a store moves to PostgreSQL or from it |
 //! | `planted` | bugs that tests plant here; nothing of it is in a release |
+//! | `access` | keys, sign-ins, the audit log |
 //! | `create`, `claim`, … | one verb each, named as everywhere |
 //! | `reads` | the verbs that only read |
 //!
 //! Deliberately absent: a pool of writers (SQLite has one), savepoints (a group that fails is
 //! rolled back and its members are run again one by one), and any rule (those live in core).
 
+mod access;
 mod act;
 pub mod backup;
 mod checkpoint;
@@ -58,7 +60,7 @@ use halyard_core::TimeMs;
 use halyard_core::admission::NewJob;
 use halyard_core::chance::Seed;
 use halyard_core::checkpoint::Written;
-use halyard_core::id::JobId;
+use halyard_core::id::{JobId, KeyId};
 use halyard_core::job::Name;
 use halyard_core::key::Holder;
 use halyard_core::operate::Retry;
@@ -71,6 +73,9 @@ use self::reads::Readers;
 pub use self::reads::WAITING_READS_MAX;
 pub use self::writer::WAITING_CALLS_MAX;
 use self::writer::Writer;
+use crate::access::{
+    Access, ApiKey, AuditKept, AuditPage, By, Keyring, Revoked, SecretHash, SignIn,
+};
 use crate::clock::Clock;
 use crate::verbs::{
     Acted, Beat, Beats, Bulk, CheckpointWrite, Claim, Claims, Counts, Created, Filter, JobDetail,
@@ -184,16 +189,19 @@ impl Store for Sqlite {
         how: Retry,
         request: Option<RequestKey>,
         seed: Seed,
+        by: Option<By>,
     ) -> Answer<Keyed<Acted>> {
-        self.writer.call(1, move |tx| act::retry(tx, id, &how, request.as_ref(), seed)).await
+        self.writer
+            .call(1, move |tx| act::retry(tx, id, &how, request.as_ref(), seed, by.as_ref()))
+            .await
     }
 
-    async fn cancel(&self, id: JobId, seed: Seed) -> Answer<Acted> {
-        self.writer.call(1, move |tx| act::cancel(tx, id, seed)).await
+    async fn cancel(&self, id: JobId, seed: Seed, by: Option<By>) -> Answer<Acted> {
+        self.writer.call(1, move |tx| act::cancel(tx, id, seed, by.as_ref())).await
     }
 
-    async fn run_now(&self, id: JobId, seed: Seed) -> Answer<Acted> {
-        self.writer.call(1, move |tx| act::run_now(tx, id, seed)).await
+    async fn run_now(&self, id: JobId, seed: Seed, by: Option<By>) -> Answer<Acted> {
+        self.writer.call(1, move |tx| act::run_now(tx, id, seed, by.as_ref())).await
     }
 
     async fn run_as_new(
@@ -202,16 +210,23 @@ impl Store for Sqlite {
         new_id: JobId,
         payload: Option<Text>,
         request: Option<RequestKey>,
+        by: Option<By>,
     ) -> Answer<Keyed<Created>> {
         self.writer
             .call(1, move |tx| {
-                create::run_as_new(tx, id, new_id, payload.as_ref(), request.as_ref())
+                create::run_as_new(tx, id, new_id, payload.as_ref(), request.as_ref(), by.as_ref())
             })
             .await
     }
 
-    async fn delete(&self, id: JobId, forget_key: bool, seed: Seed) -> Answer<Acted> {
-        self.writer.call(1, move |tx| act::delete(tx, id, forget_key, seed)).await
+    async fn delete(
+        &self,
+        id: JobId,
+        forget_key: bool,
+        seed: Seed,
+        by: Option<By>,
+    ) -> Answer<Acted> {
+        self.writer.call(1, move |tx| act::delete(tx, id, forget_key, seed, by.as_ref())).await
     }
 
     async fn bulk(
@@ -219,19 +234,28 @@ impl Store for Sqlite {
         bulk: Bulk,
         request: Option<RequestKey>,
         seed: Seed,
+        by: Option<By>,
     ) -> Answer<Keyed<Vec<Acted>>> {
         let weight = bulk.targets.len();
-        self.writer.call(weight, move |tx| act::bulk(tx, &bulk, request.as_ref(), seed)).await
+        self.writer
+            .call(weight, move |tx| act::bulk(tx, &bulk, request.as_ref(), seed, by.as_ref()))
+            .await
     }
 
-    async fn forget_key(&self, id: JobId) -> Answer<bool> {
-        self.writer.call(1, move |tx| keys::forget(tx, id)).await
+    async fn forget_key(&self, id: JobId, by: Option<By>) -> Answer<bool> {
+        self.writer.call(1, move |tx| keys::forget(tx, id, by.as_ref())).await
     }
 
-    async fn set_paused(&self, name: &str, paused: bool) -> Answer<Option<QueueStatus>> {
+    async fn set_paused(
+        &self,
+        name: &str,
+        paused: bool,
+        by: Option<By>,
+    ) -> Answer<Option<QueueStatus>> {
         let name = Name::from(name);
         let queue = Name::clone(&name);
-        let known = self.writer.call(1, move |tx| tx.set_paused(&queue, paused)).await?;
+        let known =
+            self.writer.call(1, move |tx| tx.set_paused(&queue, paused, by.as_ref())).await?;
         if !known {
             return Ok(None);
         }
@@ -298,5 +322,40 @@ impl Store for Sqlite {
 
     async fn ready_queues(&self) -> Answer<Vec<Name>> {
         self.readers.call(reads::Read::ready_queues).await
+    }
+}
+
+#[async_trait]
+impl Keyring for Sqlite {
+    async fn access(&self) -> Answer<Access> {
+        self.readers.call(reads::Read::access).await
+    }
+
+    async fn create_api_key(&self, key: ApiKey, by: By) -> Answer<()> {
+        self.writer.call(1, move |tx| access::create_key(tx, &key, &by)).await
+    }
+
+    async fn revoke_api_key(&self, id: KeyId, keep_an_admin: bool, by: By) -> Answer<Revoked> {
+        self.writer.call(1, move |tx| access::revoke_key(tx, id, keep_an_admin, &by)).await
+    }
+
+    async fn use_api_keys(&self, used: Vec<(KeyId, TimeMs)>) -> Answer<()> {
+        self.writer.call(1, move |tx| access::use_keys(tx, &used)).await
+    }
+
+    async fn sign_in(&self, sign_in: SignIn, by: By) -> Answer<()> {
+        self.writer.call(1, move |tx| access::sign_in(tx, &sign_in, &by)).await
+    }
+
+    async fn sign_out(&self, hash: SecretHash) -> Answer<()> {
+        self.writer.call(1, move |tx| access::sign_out(tx, &hash)).await
+    }
+
+    async fn audit(&self, before: Option<i64>, limit: usize) -> Answer<AuditPage> {
+        self.readers.call(move |read| read.audit(before, limit)).await
+    }
+
+    async fn prune_audit(&self, limit: usize, kept: AuditKept) -> Answer<usize> {
+        self.writer.call(1, move |tx| access::prune_audit(tx, limit, kept)).await
     }
 }

@@ -62,7 +62,20 @@ impl<'r, 's> Columns<'r, 's> {
     }
 
     pub(super) fn id(&mut self) -> Ran<JobId> {
-        self.read(|value| bytes16(value).map(JobId))
+        self.uuid().map(JobId)
+    }
+
+    pub(super) fn maybe_uuid(&mut self) -> Ran<Option<u128>> {
+        self.maybe(bytes16)
+    }
+
+    pub(super) fn uuid(&mut self) -> Ran<u128> {
+        self.read(bytes16)
+    }
+
+    /// A column that holds the name of an enum's variant.
+    pub(super) fn named<T>(&mut self, parse: fn(&str) -> Option<T>) -> Ran<T> {
+        self.read(|value| value.as_str().ok().and_then(parse))
     }
 
     pub(super) fn state(&mut self) -> Ran<State> {

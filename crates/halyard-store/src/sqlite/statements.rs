@@ -26,11 +26,13 @@ macro_rules! statements {
 }
 
 statements! {
-    attempt_by_token, attempt_error, attempt_insert, attempts_delete, begin, body, body_delete,
+    api_key_delete, api_key_insert, api_key_use, api_keys, attempt_by_token, attempt_error,
+    attempt_insert, attempts_delete, audit_insert, audit_prune, begin, body, body_delete,
     body_insert, checkpoint_by_name, checkpoint_insert, checkpoints, checkpoints_delete, claimed,
-    commit, counter_delete, counter_set, due, ended, ended_first, job_by_id, job_by_seq,
-    job_delete, job_insert, job_save, job_tally, jobs_and_bodies, key, key_bury, key_delete,
+    commit, counter_delete, counter_set, due, ended, ended_first, job_by_id, job_by_seq, job_delete,
+    job_insert, job_save, job_tally, jobs_and_bodies, key, key_bury, key_delete,
     key_delete_tombstone, key_hold, key_of_tombstone, keys_prune, lapsed, leases_cut, live,
-    minute_add, minutes_prune, queue_set, ready, request, request_save,
-    requests_prune, result, result_delete, result_save, stamp_set, totals_add,
+    minute_add, minutes_prune, queue_set, ready, request, request_save, requests_prune, result,
+    result_delete, result_save, sign_in_delete, sign_in_insert, sign_ins_trim, stamp_set,
+    totals_add,
 }

@@ -11,12 +11,13 @@ use halyard_core::planted::{Bug, planted};
 use halyard_core::{TimeMs, lease, limits, outcome};
 use rusqlite::Connection;
 
-use super::Options;
 use super::counters::Counters;
 use super::group::{Group, Tally};
 use super::rows::{self, Guard};
 use super::statements::Statements;
 use super::writer::Ran;
+use super::{Options, access};
+use crate::access::{By, Deed};
 use crate::clock::Clock;
 use crate::options::tell_of_outage;
 use crate::{OnChange, OnClaimable};
@@ -177,11 +178,15 @@ impl<'c> Tx<'c> {
     }
 
     /// Pauses or resumes; false when there is no such queue to resume.
-    pub(super) fn set_paused(&mut self, queue: &Name, paused: bool) -> Ran<bool> {
-        let was_paused_once = self.queues.contains_key(queue);
-        if !paused && !was_paused_once {
+    pub(super) fn set_paused(&mut self, queue: &Name, paused: bool, by: Option<&By>) -> Ran<bool> {
+        let before = self.queues.get(queue).copied();
+        if !paused && before.is_none() {
             return Ok(self.counters.has_jobs(queue));
         }
+        if before == Some(paused) {
+            return Ok(true);
+        }
+        access::note(self, by, Some(Deed::of_pause(queue, paused)))?;
         self.group.queues_before.get_or_insert_with(|| self.queues.clone());
         self.sql.queue_set.execute((&**queue, paused))?;
         self.queues.insert(Name::clone(queue), paused);

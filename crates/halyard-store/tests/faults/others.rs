@@ -59,7 +59,7 @@ pub(crate) fn a_number_is_never_given_again() {
             let Keyed::Fresh(created) = created else { panic!("{created:?}") };
             let [Created::New(view)] = &created[..] else { panic!("{created:?}") };
             assert_eq!(view.job.seq, i64::try_from(round).unwrap());
-            store.delete(id(round), false, seed(round)).await.unwrap();
+            store.delete(id(round), false, seed(round), None).await.unwrap();
         });
     }
 }

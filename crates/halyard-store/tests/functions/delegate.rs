@@ -5,13 +5,16 @@ use halyard_core::TimeMs;
 use halyard_core::admission::NewJob;
 use halyard_core::chance::Seed;
 use halyard_core::checkpoint::Written;
-use halyard_core::id::JobId;
+use halyard_core::id::{JobId, KeyId};
 use halyard_core::job::Name;
 use halyard_core::key::Holder;
 use halyard_core::operate::Retry;
 use halyard_core::outcome::Finish;
 use halyard_core::retention::Retention;
 use halyard_json::Text;
+use halyard_store::access::{
+    Access, ApiKey, AuditKept, AuditPage, By, Keyring, Revoked, SecretHash, SignIn,
+};
 use halyard_store::verbs::{
     Acted, Beat, Beats, Bulk, CheckpointWrite, Claim, Claims, Created, Filter, JobDetail, Keyed,
     Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
@@ -84,19 +87,20 @@ impl Store for Compared {
         how: Retry,
         request: Option<RequestKey>,
         seed: Seed,
+        by: Option<By>,
     ) -> Answer<Keyed<Acted>> {
         let _alone = self.alone().await;
-        self.store.retry(id, how, request, seed).await
+        self.store.retry(id, how, request, seed, by).await
     }
 
-    async fn cancel(&self, id: JobId, seed: Seed) -> Answer<Acted> {
+    async fn cancel(&self, id: JobId, seed: Seed, by: Option<By>) -> Answer<Acted> {
         let _alone = self.alone().await;
-        self.store.cancel(id, seed).await
+        self.store.cancel(id, seed, by).await
     }
 
-    async fn run_now(&self, id: JobId, seed: Seed) -> Answer<Acted> {
+    async fn run_now(&self, id: JobId, seed: Seed, by: Option<By>) -> Answer<Acted> {
         let _alone = self.alone().await;
-        self.store.run_now(id, seed).await
+        self.store.run_now(id, seed, by).await
     }
 
     async fn run_as_new(
@@ -105,14 +109,21 @@ impl Store for Compared {
         new_id: JobId,
         payload: Option<Text>,
         request: Option<RequestKey>,
+        by: Option<By>,
     ) -> Answer<Keyed<Created>> {
         let _alone = self.alone().await;
-        self.store.run_as_new(id, new_id, payload, request).await
+        self.store.run_as_new(id, new_id, payload, request, by).await
     }
 
-    async fn delete(&self, id: JobId, forget_key: bool, seed: Seed) -> Answer<Acted> {
+    async fn delete(
+        &self,
+        id: JobId,
+        forget_key: bool,
+        seed: Seed,
+        by: Option<By>,
+    ) -> Answer<Acted> {
         let _alone = self.alone().await;
-        self.store.delete(id, forget_key, seed).await
+        self.store.delete(id, forget_key, seed, by).await
     }
 
     async fn bulk(
@@ -120,14 +131,15 @@ impl Store for Compared {
         bulk: Bulk,
         request: Option<RequestKey>,
         seed: Seed,
+        by: Option<By>,
     ) -> Answer<Keyed<Vec<Acted>>> {
         let _alone = self.alone().await;
-        self.store.bulk(bulk, request, seed).await
+        self.store.bulk(bulk, request, seed, by).await
     }
 
-    async fn forget_key(&self, id: JobId) -> Answer<bool> {
+    async fn forget_key(&self, id: JobId, by: Option<By>) -> Answer<bool> {
         let _alone = self.alone().await;
-        self.store.forget_key(id).await
+        self.store.forget_key(id, by).await
     }
 
     async fn get(&self, id: JobId) -> Answer<Option<JobDetail>> {
@@ -150,9 +162,14 @@ impl Store for Compared {
         self.store.queue(name).await
     }
 
-    async fn set_paused(&self, name: &str, paused: bool) -> Answer<Option<QueueStatus>> {
+    async fn set_paused(
+        &self,
+        name: &str,
+        paused: bool,
+        by: Option<By>,
+    ) -> Answer<Option<QueueStatus>> {
         let _alone = self.alone().await;
-        self.store.set_paused(name, paused).await
+        self.store.set_paused(name, paused, by).await
     }
 
     async fn tasks(&self) -> Answer<Vec<TaskStatus>> {
@@ -189,5 +206,46 @@ impl Store for Compared {
     async fn prune(&self, limit: usize, retention: Retention) -> Answer<usize> {
         let _alone = self.alone().await;
         self.store.prune(limit, retention).await
+    }
+}
+
+#[async_trait]
+impl Keyring for Compared {
+    async fn access(&self) -> Answer<Access> {
+        self.store.access().await
+    }
+
+    async fn create_api_key(&self, key: ApiKey, by: By) -> Answer<()> {
+        let _alone = self.alone().await;
+        self.store.create_api_key(key, by).await
+    }
+
+    async fn revoke_api_key(&self, id: KeyId, keep_an_admin: bool, by: By) -> Answer<Revoked> {
+        let _alone = self.alone().await;
+        self.store.revoke_api_key(id, keep_an_admin, by).await
+    }
+
+    async fn use_api_keys(&self, used: Vec<(KeyId, TimeMs)>) -> Answer<()> {
+        let _alone = self.alone().await;
+        self.store.use_api_keys(used).await
+    }
+
+    async fn sign_in(&self, sign_in: SignIn, by: By) -> Answer<()> {
+        let _alone = self.alone().await;
+        self.store.sign_in(sign_in, by).await
+    }
+
+    async fn sign_out(&self, hash: SecretHash) -> Answer<()> {
+        let _alone = self.alone().await;
+        self.store.sign_out(hash).await
+    }
+
+    async fn audit(&self, before: Option<i64>, limit: usize) -> Answer<AuditPage> {
+        self.store.audit(before, limit).await
+    }
+
+    async fn prune_audit(&self, limit: usize, kept: AuditKept) -> Answer<usize> {
+        let _alone = self.alone().await;
+        self.store.prune_audit(limit, kept).await
     }
 }

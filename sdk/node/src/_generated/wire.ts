@@ -8,6 +8,23 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A key, without its text. */
+        ApiKey: {
+            /** @description When it was made. */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Its id, `key_` and 26 characters. */
+            id: string;
+            last_used_at: components["schemas"]["Timestamp"] | null;
+            /** @description What it is called. */
+            name: string;
+            /** @description What it may do. */
+            role: components["schemas"]["Role"];
+        };
+        /** @description Every key, in the order of their making. */
+        ApiKeysAnswer: {
+            /** @description The keys. */
+            data: components["schemas"]["ApiKey"][];
+        };
         /** @description One start of a job: one claim. */
         Attempt: {
             /**
@@ -48,6 +65,40 @@ export interface components {
          * @enum {string}
          */
         AttemptState: "running" | "completed" | "failed" | "timed_out" | "lost" | "released" | "snoozed" | "cancelled";
+        /**
+         * @description What an operator did.
+         * @enum {string}
+         */
+        AuditAction: "retry" | "cancel" | "run_now" | "run_as_new" | "delete" | "forget_key" | "pause" | "resume" | "create_key" | "revoke_key" | "sign_in";
+        /** @description A page of the audit log. */
+        AuditAnswer: {
+            /** @description The lines of this page. */
+            data: components["schemas"]["AuditEntry"][];
+            /** @description The cursor of the next page; `null` on the last. */
+            next_cursor: string | null;
+        };
+        /** @description One line: who did what, when, to how many. */
+        AuditEntry: {
+            /** @description What. */
+            action: components["schemas"]["AuditAction"];
+            /** @description Who: the name of the key. */
+            actor: string;
+            /** @description When. */
+            at: components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description To how many.
+             */
+            count: number;
+            /** @description To which jobs. */
+            job_ids: string[];
+            /** @description The id of the key; `null` for the configured one, and where none was asked for. */
+            key_id: string | null;
+            /** @description The id of the request. */
+            request_id: string;
+            /** @description To what, if not to jobs: a queue, a key; for `run_as_new` the job that was the pattern. */
+            target: string | null;
+        };
         /**
          * @description How long a job waits before attempt n + 1: `min(initial_ms * factor^(n-1), max_ms)`, spread by
          *     `jitter` to both sides.
@@ -341,6 +392,13 @@ export interface components {
              */
             scheduled: number;
         };
+        /** @description A key to make. */
+        CreateApiKey: {
+            /** @description What it is called in lists and in the audit log, 1 to 128 code points. */
+            name: string;
+            /** @description What it may do. */
+            role: components["schemas"]["Role"];
+        };
         /**
          * @description The wait before attempt n + 1 is `min(initial_ms * factor^(n-1), max_ms)`, spread by `jitter`.
          *     What is left out has its default.
@@ -371,6 +429,19 @@ export interface components {
         CreateBatch: {
             /** @description Up to 1,000 jobs. */
             jobs: components["schemas"]["CreateJob"][];
+        };
+        /** @description A key that was made. Its text is shown this once. */
+        CreatedApiKey: {
+            /** @description When it was made. */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Its id, `key_` and 26 characters. */
+            id: string;
+            /** @description Its text, for the header `Authorization: Bearer …`. */
+            key: string;
+            /** @description What it is called. */
+            name: string;
+            /** @description What it may do. */
+            role: components["schemas"]["Role"];
         };
         /** @description The job that a create made or found, and which of the two it was. */
         CreatedJob: {
@@ -1184,10 +1255,29 @@ export interface components {
          * @enum {string}
          */
         RetryReason: "backoff" | "retry_after" | "crash";
+        /**
+         * @description What a key may do. Each role may do what the ones before it may.
+         * @enum {string}
+         */
+        Role: "producer" | "worker" | "admin";
         /** @description What the new job has of its own. The body may be left out. */
         RunAsNew: {
             /** @description Another payload; that of the old job when left out or `null`. */
             payload?: unknown;
+        };
+        /** @description Who calls, and what this server lets them do. */
+        Session: {
+            /** @description The name of their key; `null` on a server that asks for none. */
+            name: string | null;
+            /** @description Whether this server refuses every call that changes something. */
+            read_only: boolean;
+            /** @description What they may do. */
+            role: components["schemas"]["Role"];
+        };
+        /** @description A key to sign in with. */
+        StartSession: {
+            /** @description The text of a key. */
+            key: string;
         };
         /**
          * @description Where a job stands. `completed`, `failed` and `cancelled` are terminal: they end a life.

@@ -26,10 +26,6 @@ use crate::http::refused::{Refused, shown};
 /// The cursor is unreadable or from another list.
 pub fn filter(sent: &ListJobs) -> Result<Filter, Refused> {
     let after = sent.cursor.as_deref().map(|cursor| place(cursor, sent)).transpose()?;
-    let most = limits::PAGE_MAX as u64;
-    let limit = sent.limit.map_or(limits::PAGE_DEFAULT, |limit| {
-        usize::try_from(limit.min(most)).unwrap_or(limits::PAGE_MAX)
-    });
     let name = |text: &Option<String>| text.as_deref().map(Name::from);
     Ok(Filter {
         states: sent.state.iter().copied().map(state_of).collect(),
@@ -43,8 +39,16 @@ pub fn filter(sent: &ListJobs) -> Result<Filter, Refused> {
             Some(state::Order::Asc) => true,
             Some(state::Order::Desc) | None => false,
         },
-        limit,
+        limit: page_limit(sent.limit),
         after,
+    })
+}
+
+/// How long a page is.
+pub fn page_limit(sent: Option<u64>) -> usize {
+    let most = limits::PAGE_MAX as u64;
+    sent.map_or(limits::PAGE_DEFAULT, |limit| {
+        usize::try_from(limit.min(most)).unwrap_or(limits::PAGE_MAX)
     })
 }
 

@@ -9,8 +9,10 @@
 //! | [`create`] | create, batch, run as new |
 //! | [`work`] | claim, heartbeat, finish, checkpoints |
 //! | [`operate`] | retry, cancel, run now, delete, bulk |
+//! | [`access`] | keys, roles, the audit log |
 //! | [`look`] | lists, queues, tasks, workers, keys, stats, events |
 
+pub mod access;
 pub mod create;
 pub mod job;
 pub mod look;

@@ -29,7 +29,7 @@ pub async fn bulk(app: &App, call: &Call) -> Result<Answer, Refused> {
         let ids: Vec<String> = sent.ids.iter().map(ToString::to_string).collect();
         (ids, bulk, convert::request_key(call, &body)?)
     };
-    let answer = app.engine.store.bulk(bulk, request, chance::seed()).await?;
+    let answer = app.engine.store.bulk(bulk, request, chance::seed(), call.by()).await?;
     let (results, replayed) = convert::operate::bulk_results(answer, &ids, call.id.as_str())?;
     Ok(Answer::ok(&BulkAnswer { results }).replayed(replayed))
 }

@@ -21,7 +21,7 @@ pub async fn delete(app: &App, call: &Call) -> Result<Answer, Refused> {
     let query = delete::read_query(call.query())?;
     let id = convert::job_id(&call.name)?;
     let forget_key = query.forget_key.unwrap_or(false);
-    let acted = app.engine.store.delete(id, forget_key, chance::seed()).await?;
+    let acted = app.engine.store.delete(id, forget_key, chance::seed(), call.by()).await?;
     convert::operate::acted(acted, &call.name)?;
     Ok(Answer::nothing())
 }

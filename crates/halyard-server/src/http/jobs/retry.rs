@@ -30,7 +30,7 @@ pub async fn retry(app: &App, call: &Call) -> Result<Answer, Refused> {
         let how = convert::operate::how(retry::read(&body)?)?;
         (how, convert::request_key(call, &body)?)
     };
-    let answer = app.engine.store.retry(id, how, request, chance::seed()).await?;
+    let answer = app.engine.store.retry(id, how, request, chance::seed(), call.by()).await?;
     let ((job, repeated), replayed) = convert::operate::acted_once(answer, &call.name)?;
     let job = job.ok_or_else(|| Refused::no_such_job(&call.name))?;
     Ok(Answer::ok(&RetriedJob::new(job, repeated)).replayed(repeated || replayed))

@@ -37,7 +37,7 @@ pub async fn run_as_new(app: &App, call: &Call) -> Result<Answer, Refused> {
         (payload, convert::request_key(call, &body)?)
     };
     let new_id = chance::job_id(app.now());
-    let answer = app.engine.store.run_as_new(id, new_id, payload, request).await?;
+    let answer = app.engine.store.run_as_new(id, new_id, payload, request, call.by()).await?;
     let made = convert::create::run_as_new(answer, &call.name)?;
     let replayed = made.job.replayed;
     let job = made.job.into_job();

@@ -22,7 +22,7 @@ pub async fn run_now(app: &App, call: &Call) -> Result<Answer, Refused> {
     call.no_query()?;
     let id = convert::job_id(&call.name)?;
     run_now::read(&call.optional_body()?)?;
-    let acted = app.engine.store.run_now(id, chance::seed()).await?;
+    let acted = app.engine.store.run_now(id, chance::seed(), call.by()).await?;
     let (job, _) = convert::operate::acted(acted, &call.name)?;
     let job = job.ok_or_else(|| Refused::no_such_job(&call.name))?;
     Ok(Answer::ok(&job))

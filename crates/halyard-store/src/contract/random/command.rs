@@ -15,8 +15,9 @@ use halyard_core::outcome::{Finish, Report};
 use halyard_core::retention::Retention;
 use halyard_json::Text;
 
+use crate::access::AuditEntry;
 use crate::clock::ManualClock;
-use crate::contract::trial::Lease;
+use crate::contract::trial::{self, Lease};
 use crate::verbs::{
     Acted, Beat, Beats, Bulk, CheckpointWrite, Claim, Claims, Created, Filter, JobDetail, Keyed,
     Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
@@ -107,6 +108,8 @@ pub(super) struct Overview {
     pub(super) workers: Vec<(Name, u64)>,
     pub(super) ready: Vec<Name>,
     pub(super) stats: Stats,
+    /// The newest lines of the audit log.
+    pub(super) audit: Vec<AuditEntry>,
 }
 
 /// A store under comparison and its clock.
@@ -259,24 +262,25 @@ impl Side {
 
     async fn operate(&self, command: &Command) -> Answer<Reply> {
         let store = &self.store;
+        let by = Some(trial::somebody());
         Ok(match command.clone() {
             Command::Retry(id, how, request, seed) => {
-                Reply::Retried(store.retry(id, how, request, seed).await?)
+                Reply::Retried(store.retry(id, how, request, seed, by).await?)
             }
-            Command::Cancel(id, seed) => Reply::Acted(store.cancel(id, seed).await?),
-            Command::RunNow(id, seed) => Reply::Acted(store.run_now(id, seed).await?),
+            Command::Cancel(id, seed) => Reply::Acted(store.cancel(id, seed, by).await?),
+            Command::RunNow(id, seed) => Reply::Acted(store.run_now(id, seed, by).await?),
             Command::RunAsNew(id, new_id, payload, request) => {
-                Reply::Rerun(store.run_as_new(id, new_id, payload, request).await?)
+                Reply::Rerun(store.run_as_new(id, new_id, payload, request, by).await?)
             }
             Command::Delete(id, forget, seed) => {
-                Reply::Acted(store.delete(id, forget, seed).await?)
+                Reply::Acted(store.delete(id, forget, seed, by).await?)
             }
             Command::Bulk(bulk, request, seed) => {
-                Reply::Bulk(store.bulk(bulk, request, seed).await?)
+                Reply::Bulk(store.bulk(bulk, request, seed, by).await?)
             }
-            Command::ForgetKey(id) => Reply::Known(store.forget_key(id).await?),
+            Command::ForgetKey(id) => Reply::Known(store.forget_key(id, by).await?),
             Command::SetPaused(name, paused) => {
-                Reply::Queue(store.set_paused(&name, paused).await?)
+                Reply::Queue(store.set_paused(&name, paused, by).await?)
             }
             other => unreachable!("{other:?}"),
         })
@@ -295,6 +299,7 @@ impl Side {
                 workers: store.running_by_worker().await?,
                 ready: store.ready_queues().await?,
                 stats: store.stats().await?,
+                audit: store.audit(None, 100).await?.entries,
             })),
             other => unreachable!("{other:?}"),
         })

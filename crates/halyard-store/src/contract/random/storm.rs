@@ -83,7 +83,7 @@ async fn heal(side: &Side, known: &[Lease]) {
     let mut dice = Dice::of(0);
     let mut queues = Vec::new();
     for queue in side.store.queues().await.unwrap() {
-        side.store.set_paused(&queue.name, false).await.unwrap();
+        side.store.set_paused(&queue.name, false, None).await.unwrap();
         queues.push(queue.name);
     }
     let all = (0..known.len()).map(done).collect();

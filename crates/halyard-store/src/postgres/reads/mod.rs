@@ -41,7 +41,7 @@ const ERROR_AT: usize = RESULT_AT + 1;
 
 /// The reading verbs.
 pub(super) struct Reads {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     waiting: AtomicUsize,
 }
 
@@ -66,7 +66,11 @@ impl Reads {
     }
 
     /// The rows of one statement.
-    async fn query(&self, statement: &Statement, values: &[Parameter<'_>]) -> Ran<Vec<Row>> {
+    pub(super) async fn query(
+        &self,
+        statement: &Statement,
+        values: &[Parameter<'_>],
+    ) -> Ran<Vec<Row>> {
         let _place = self.place()?;
         let mut losses = 0;
         loop {

@@ -20,7 +20,7 @@ async fn create_and_delete(store: &Postgres, first: u64) {
         let id = new.id;
         store.create(vec![new], None).await.unwrap();
         // Lanes count in slots of their own, so what one adds another takes away.
-        store.delete(id, true, seed(number)).await.unwrap();
+        store.delete(id, true, seed(number), None).await.unwrap();
         let stays = of_task(10_000 + number, "stays");
         store.create(vec![stays], None).await.unwrap();
     }

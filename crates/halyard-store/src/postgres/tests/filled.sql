@@ -7,6 +7,7 @@ ALTER TABLE halyard.checkpoints SET (autovacuum_enabled = false);
 ALTER TABLE halyard.results SET (autovacuum_enabled = false);
 ALTER TABLE halyard.keys SET (autovacuum_enabled = false);
 ALTER TABLE halyard.counters SET (autovacuum_enabled = false);
+ALTER TABLE halyard.audit SET (autovacuum_enabled = false);
 
 INSERT INTO halyard.jobs
 SELECT n, lpad(to_hex(n), 32, '0')::uuid, 'task' || n % 3, 'queue' || n % 5, state, n % 2,
@@ -48,3 +49,6 @@ INSERT INTO halyard.minutes SELECT 1, 60000 * n, 1, 2, 3 FROM generate_series(1,
 INSERT INTO halyard.checkpoints
 SELECT n, 1, 'one', 1, 1, 1, 1000 * n, '1' FROM generate_series(1, 30000, 2) AS n;
 INSERT INTO halyard.results SELECT n, '{}' FROM generate_series(1, 30000, 2) AS n;
+
+INSERT INTO halyard.audit (at, actor, request_id, action, job_ids)
+SELECT 1000 * n, 'actor', 'req', 'cancel', 'job_' || n FROM generate_series(1, 30000) AS n;

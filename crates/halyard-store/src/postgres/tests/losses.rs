@@ -50,6 +50,6 @@ async fn a_commit_with_a_warning_is_no_plain_success() {
     connection.batch_execute("BEGIN").await.unwrap();
     connection.commit().await.unwrap();
     // No standby is waited for here, so that it is committed says all.
-    store.set_paused("other", true).await.unwrap();
+    store.set_paused("other", true, None).await.unwrap();
     ground.drop_schema().await;
 }

@@ -48,6 +48,12 @@ fn statements(sql: &Statements) -> Vec<(&'static str, &Statement, Values)> {
     let [_, waiting] = &lists.waiting;
     vec![
         ("attempts_newest", &sql.attempts_newest, vec![Box::new(10_i64), Box::new(100_i64)]),
+        ("audit_page", &sql.audit_page, vec![Box::new(i64::MAX), Box::new(51_i64)]),
+        (
+            "audit_prune",
+            &sql.audit_prune,
+            vec![Box::new(1_000_i64), Box::new(100_000_i64), Box::new(200_i64)],
+        ),
         ("checkpoints", &sql.checkpoints, vec![Box::new(vec![10_i64])]),
         ("counters", &sql.counters, vec![]),
         ("created_place", &sql.created_place, vec![Box::new(20_000_000_i64)]),

@@ -116,7 +116,7 @@ impl Read {
         Ok(answer)
     }
 
-    fn sql(&self, statement: &'static str) -> Ran<CachedStatement<'_>> {
+    pub(super) fn sql(&self, statement: &'static str) -> Ran<CachedStatement<'_>> {
         self.connection.prepare_cached(statement)
     }
 

@@ -7,6 +7,9 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 AttemptState: TypeAlias = Literal['running', 'completed', 'failed', 'timed_out', 'lost', 'released', 'snoozed', 'cancelled']
 
 
+AuditAction: TypeAlias = Literal['retry', 'cancel', 'run_now', 'run_as_new', 'delete', 'forget_key', 'pause', 'resume', 'create_key', 'revoke_key', 'sign_in']
+
+
 class Backoff(TypedDict):
     """
     How long a job waits before attempt n + 1: `min(initial_ms * factor^(n-1), max_ms)`, spread by
@@ -146,12 +149,33 @@ Retry = TypedDict(
 RetryReason: TypeAlias = Literal['backoff', 'retry_after', 'crash']
 
 
+Role: TypeAlias = Literal['producer', 'worker', 'admin']
+
+
 class RunAsNew(TypedDict):
     """
     What the new job has of its own. The body may be left out.
     """
 
     payload: NotRequired[Any]
+
+
+class Session(TypedDict):
+    """
+    Who calls, and what this server lets them do.
+    """
+
+    name: str | None
+    read_only: bool
+    role: Role
+
+
+class StartSession(TypedDict):
+    """
+    A key to sign in with.
+    """
+
+    key: str
 
 
 State: TypeAlias = Literal['scheduled', 'queued', 'running', 'retrying', 'completed', 'failed', 'cancelled']
@@ -250,6 +274,26 @@ class WriteCheckpoint(TypedDict):
     value: NotRequired[Any]
 
 
+class ApiKey(TypedDict):
+    """
+    A key, without its text.
+    """
+
+    created_at: Timestamp
+    id: str
+    last_used_at: Timestamp | None
+    name: str
+    role: Role
+
+
+class ApiKeysAnswer(TypedDict):
+    """
+    Every key, in the order of their making.
+    """
+
+    data: list[ApiKey]
+
+
 class Attempt(TypedDict):
     """
     One start of a job: one claim.
@@ -267,6 +311,21 @@ class Attempt(TypedDict):
     started_at: Timestamp
     state: AttemptState
     worker: str
+
+
+class AuditEntry(TypedDict):
+    """
+    One line: who did what, when, to how many.
+    """
+
+    action: AuditAction
+    actor: str
+    at: Timestamp
+    count: int
+    job_ids: list[str]
+    key_id: str | None
+    request_id: str
+    target: str | None
 
 
 class Bulk(TypedDict):
@@ -321,6 +380,15 @@ class Claim(TypedDict):
     worker: WorkerIdentity
 
 
+class CreateApiKey(TypedDict):
+    """
+    A key to make.
+    """
+
+    name: str
+    role: Role
+
+
 class CreateJob(TypedDict):
     """
     The job to create. Everything but `task` may be left out.
@@ -342,6 +410,18 @@ class CreateJob(TypedDict):
     task: str
     timeout_ms: NotRequired[int | None]
     traceparent: NotRequired[str | None]
+
+
+class CreatedApiKey(TypedDict):
+    """
+    A key that was made. Its text is shown this once.
+    """
+
+    created_at: Timestamp
+    id: str
+    key: str
+    name: str
+    role: Role
 
 
 class CreatedJob(TypedDict):
@@ -676,6 +756,15 @@ class Stats(TypedDict):
     counts: Counts
     minutes: list[Minute]
     totals: Totals
+
+
+class AuditAnswer(TypedDict):
+    """
+    A page of the audit log.
+    """
+
+    data: list[AuditEntry]
+    next_cursor: str | None
 
 
 class BatchResult(TypedDict):

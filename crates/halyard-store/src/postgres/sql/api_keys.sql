@@ -1,0 +1,1 @@
+SELECT id, name, role, hash, created_at, last_used_at FROM halyard.api_keys ORDER BY id

@@ -1,0 +1,1 @@
+DELETE FROM halyard.api_keys WHERE id = ANY ($1)

@@ -1,0 +1,1 @@
+DELETE FROM halyard.sign_ins WHERE hash = ANY ($1)

@@ -1,0 +1,1 @@
+INSERT INTO api_keys VALUES (?1, ?2, ?3, ?4, ?5, ?6)

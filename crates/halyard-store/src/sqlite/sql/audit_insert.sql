@@ -1,0 +1,2 @@
+INSERT INTO audit (at, actor, key_id, request_id, action, target, job_ids)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)

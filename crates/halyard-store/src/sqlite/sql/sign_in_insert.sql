@@ -1,0 +1,1 @@
+INSERT INTO sign_ins VALUES (?1, ?2, ?3)
