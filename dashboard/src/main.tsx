@@ -3,6 +3,7 @@
  *
  * | room | what |
  * |---|---|
+ * | `frame` | what stands around every page: the door, the head, the foot |
  * | `api` | calls of the server |
  * | `live` | what changes while the page is open, and who is looking |
  * | `url` | filters in the address |
@@ -10,7 +11,7 @@
  * | `pages` | a page for each noun |
  * | `style` | colours, type and layout |
  *
- * A page is added by a folder in `pages` and a row in `frame.tsx`. Nothing here is kept on the
+ * A page is added by a folder in `pages` and a row in `frame/pages.tsx`. Nothing here is kept on the
  * server beside jobs, and nothing is loaded from anywhere else.
  */
 import { render } from "preact";
@@ -20,7 +21,7 @@ import "./style/tokens.css";
 import "./style/base.css";
 import "./style/parts.css";
 import "./style/pages.css";
-import { Frame } from "./frame.tsx";
+import { Frame } from "./frame/frame.tsx";
 import { applyTheme } from "./live/theme.ts";
 
 applyTheme();

@@ -1,5 +1,5 @@
 /** One function for each call that the pages make. */
-import { json, type Shapes, text } from "./client.ts";
+import { json, SESSION, type Shapes, text } from "./client.ts";
 
 export type State = Shapes["State"];
 export type Job = Shapes["JobDetail"];
@@ -10,6 +10,11 @@ export type Queue = Shapes["Queue"];
 export type Stats = Shapes["Stats"];
 export type Task = Shapes["Task"];
 export type Worker = Shapes["Worker"];
+export type Role = Shapes["Role"];
+export type Session = Shapes["Session"];
+export type ApiKey = Shapes["ApiKey"];
+export type CreatedApiKey = Shapes["CreatedApiKey"];
+export type AuditEntry = Shapes["AuditEntry"];
 export type Action = "retry" | "cancel" | "delete" | "run_now";
 
 export const STATES: readonly State[] = [
@@ -24,6 +29,18 @@ export const STATES: readonly State[] = [
 
 const job = (id: string, action = "") => `/v1/jobs/${encodeURIComponent(id)}${action}`;
 const queue = (name: string, action: string) => `/v1/queues/${encodeURIComponent(name)}/${action}`;
+
+export const currentSession = () => json<Session>("GET", SESSION);
+export const startSession = (key: string) => json<void>("POST", SESSION, { body: { key } });
+export const endSession = () => json<void>("DELETE", SESSION);
+
+export const apiKeys = () => json<Shapes["ApiKeysAnswer"]>("GET", "/v1/api-keys");
+export const createApiKey = (name: string, role: Role) =>
+  json<Shapes["CreatedApiKey"]>("POST", "/v1/api-keys", { body: { name, role } });
+export const revokeApiKey = (id: string) =>
+  json<void>("DELETE", `/v1/api-keys/${encodeURIComponent(id)}`);
+export const audit = (query: URLSearchParams) =>
+  json<Shapes["AuditAnswer"]>("GET", `/v1/audit?${query}`);
 
 export const stats = () => json<Stats>("GET", "/v1/stats");
 export const queues = () => json<{ data: Queue[] }>("GET", "/v1/queues");

@@ -24,6 +24,16 @@ export class Unreachable extends Error {
   override readonly name = "Unreachable";
 }
 
+let signedOut = (): void => {};
+
+/** Who hears of every answer that says that nobody is signed in. */
+export function hearSignedOut(hear: () => void): void {
+  signedOut = hear;
+}
+
+/** Where a page signs in and out; an answer from there is for whoever asked. */
+export const SESSION = "/v1/session";
+
 export interface Options {
   /** Sent as JSON. */
   body?: unknown;
@@ -49,6 +59,7 @@ export async function text(method: string, path: string, options: Options = {}):
   } catch {
     throw new Unreachable("the server does not answer");
   }
+  if (answer.status === 401 && path !== SESSION) signedOut();
   if (!answer.ok) throw problem(answer.status, body);
   return body;
 }

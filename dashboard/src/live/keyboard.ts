@@ -10,9 +10,8 @@ export function useKeys(handlers: Record<string, () => void>): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (!keysAct.value || event.ctrlKey || event.metaKey || event.altKey) return;
-      const { target } = event;
-      if (target instanceof HTMLElement && target.closest("input, textarea, select, dialog"))
-        return;
+      if (document.querySelector("dialog[open]")) return;
+      if (event.target instanceof HTMLElement && event.target.closest(takes(event.key))) return;
       const handler = latest.current[event.key];
       if (!handler) return;
       event.preventDefault();
@@ -22,6 +21,12 @@ export function useKeys(handlers: Record<string, () => void>): void {
     return () => document.removeEventListener("keydown", onKey);
   }, []);
 }
+
+/** Whatever takes the key itself: a field what is written, a link or button its Enter. */
+const takes = (key: string): string => {
+  const fields = "input:not([type=checkbox]), textarea, select";
+  return key === "Enter" ? `${fields}, a, button, summary` : fields;
+};
 
 /** What the keys do, for whoever asks. */
 export const KEYS: readonly [string, string][] = [

@@ -1,9 +1,11 @@
 /**
  * What happens on the server while the page is open. One stream of job changes serves the whole
  * page; bursts are joined, a hidden tab does not listen, and without a stream the page asks again
- * every few seconds.
+ * every few seconds. While a key is wanted nothing is asked; after signing in it goes on.
  */
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
+
+import { ask, locked } from "./access.ts";
 
 /** How the page hears of changes. */
 export type Hearing = "live" | "asking" | "away";
@@ -18,20 +20,24 @@ const ASK_MS = 5_000;
 let source: EventSource | undefined;
 let joined: ReturnType<typeof setTimeout> | undefined;
 
+const idle = (): boolean => document.hidden || locked.peek();
+
 /** Says that something may have changed. */
 export function changed(): void {
   if (joined !== undefined) return;
   joined = setTimeout(() => {
     joined = undefined;
-    if (!document.hidden) tick.value += 1;
+    if (!idle()) tick.value += 1;
   }, JOIN_MS);
 }
 
 function open(): void {
-  if (source || document.hidden) return;
+  if (source || idle()) return;
   source = new EventSource("/v1/events");
   source.onopen = () => {
     hearing.value = "live";
+    // It may have been started anew, with other settings.
+    void ask();
     changed();
   };
   source.onerror = () => {
@@ -48,19 +54,26 @@ function close(): void {
   source = undefined;
 }
 
-/** Begins to listen, until the page is gone. */
-export function listen(): void {
-  open();
-  document.addEventListener("visibilitychange", () => {
-    if (document.hidden) return close();
+/** Begins to listen; what it gives ends that. */
+export function listen(): () => void {
+  const turn = () => {
+    if (idle()) return close();
     open();
-    tick.value += 1;
+    tick.value = tick.peek() + 1;
+  };
+  const unlocked = effect(() => {
+    void locked.value;
+    turn();
   });
-  setInterval(() => {
-    if (document.hidden || hearing.value === "live") return;
-    open();
-    tick.value += 1;
-  }, ASK_MS);
+  document.addEventListener("visibilitychange", turn);
+  const asking = setInterval(() => hearing.peek() !== "live" && turn(), ASK_MS);
   // Ages and workers that are heard of no more are no events.
-  setInterval(() => !document.hidden && hearing.value === "live" && changed(), 2 * ASK_MS);
+  const ageing = setInterval(() => !idle() && hearing.peek() === "live" && changed(), 2 * ASK_MS);
+  return () => {
+    unlocked();
+    document.removeEventListener("visibilitychange", turn);
+    clearInterval(asking);
+    clearInterval(ageing);
+    close();
+  };
 }

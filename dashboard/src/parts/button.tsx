@@ -8,13 +8,15 @@ import { Hint } from "./hint.tsx";
 
 export interface Props {
   label: string;
+  /** Which of many such buttons it is, for those who hear the page. */
+  about?: string;
   /** Why it cannot be done now. */
   unless?: string | undefined;
   kind?: "main" | "grave" | "small";
   onClick: () => void;
 }
 
-export function Action({ label, unless, kind, onClick }: Props) {
+export function Action({ label, about, unless, kind, onClick }: Props) {
   const button = useRef<HTMLButtonElement>(null);
   const id = useId();
   const [told, setTold] = useState(false);
@@ -29,7 +31,8 @@ export function Action({ label, unless, kind, onClick }: Props) {
         aria-disabled={refused || undefined}
         aria-describedby={refused ? id : undefined}
         onClick={() => (refused ? setTold(true) : onClick())}
-        onFocus={() => setTold(true)}
+        // Not when a dialog of a pointer's reader gives the focus back.
+        onFocus={({ currentTarget }) => setTold(currentTarget.matches(":focus-visible"))}
         onBlur={() => setTold(false)}
         onPointerEnter={() => setTold(true)}
         onPointerLeave={({ relatedTarget }) =>
@@ -40,6 +43,7 @@ export function Action({ label, unless, kind, onClick }: Props) {
         }
       >
         {label}
+        {about !== undefined && <span class="unseen"> {about}</span>}
       </button>
       {refused && (
         <Hint id={id} of={button} shown={told} onHide={() => setTold(false)}>

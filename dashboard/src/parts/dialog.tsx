@@ -1,6 +1,9 @@
 /** A question that must be answered before something is done, and the doing of it. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
+
+import { Problem } from "../api/client.ts";
+import { Modal } from "./modal.tsx";
 
 export interface Asking {
   title: string;
@@ -15,12 +18,10 @@ export interface Asking {
 }
 
 export function Dialog({ title, action, grave, act, onClose, children }: Asking) {
-  const element = useRef<HTMLDialogElement>(null);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string>();
   // A second click comes before the first has rendered.
   const acting = useRef(false);
-  useEffect(() => element.current?.showModal(), []);
 
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -32,14 +33,14 @@ export function Dialog({ title, action, grave, act, onClose, children }: Asking)
       await act();
       onClose();
     } catch (thrown) {
-      setError((thrown as Error).message);
+      setError(reason(thrown as Error));
     } finally {
       acting.current = false;
       setBusy(false);
     }
   };
   return (
-    <dialog ref={element} aria-labelledby="dialog-title" onClose={onClose}>
+    <Modal labelledBy="dialog-title" onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
         <h2 id="dialog-title">{title}</h2>
         {children}
@@ -49,7 +50,7 @@ export function Dialog({ title, action, grave, act, onClose, children }: Asking)
           </p>
         )}
         <div class="buttons">
-          <button type="button" onClick={() => element.current?.close()}>
+          <button type="button" onClick={onClose}>
             Back
           </button>
           <button type="submit" class={grave ? "grave" : "main"} disabled={busy}>
@@ -57,6 +58,11 @@ export function Dialog({ title, action, grave, act, onClose, children }: Asking)
           </button>
         </div>
       </form>
-    </dialog>
+    </Modal>
   );
 }
+
+const reason = (error: Error): string =>
+  error instanceof Problem && error.status === 401
+    ? "You were signed out meanwhile, and nothing was done. Try again once you are signed in."
+    : error.message;

@@ -66,7 +66,8 @@ test("cancel, run as new, delete", async () => {
   await confirm();
   await page.waitForURL("**/jobs");
   await expect(job(again)).rejects.toThrow("404");
-  expect(odd).toEqual([]);
+  // A change may be heard before the page of the deleted job is left.
+  expect(odd.filter((it) => !it.includes("404"))).toEqual([]);
 });
 
 test("many jobs, by keys alone", async () => {
@@ -91,6 +92,30 @@ test("many jobs, by keys alone", async () => {
   expect(odd).toEqual([]);
 });
 
+test("Enter on a link or button is its own, whichever job is current", async () => {
+  for (let n = 0; n < 2; n += 1) await server.create({ queue: "billing" });
+  await visit(page, "/jobs");
+  await page.locator("tbody tr").nth(1).waitFor();
+  await page.keyboard.press("j");
+  await page.locator("tr.current").waitFor();
+  const second = page.locator("tbody tr").nth(1).locator("a");
+  const path = (await second.getAttribute("href")) ?? "";
+  await button("Which keys").focus();
+  await page.keyboard.press("Enter");
+  await page.locator("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  await second.focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**${path}`);
+  // A ticked box takes no letters.
+  await visit(page, "/jobs");
+  await page.locator("tbody input").first().check();
+  await page.keyboard.press("j");
+  await page.locator("tr.current").waitFor();
+  expect(odd).toEqual([]);
+});
+
 test("pause and resume", async () => {
   await server.create({ queue: "billing" });
   await visit(page, "/queues");
@@ -98,9 +123,9 @@ test("pause and resume", async () => {
     ["Pause", true],
     ["Resume", false],
   ] as const) {
-    await button(name).click();
+    await button(`${name} billing`).click();
     await confirm();
-    await button(paused ? "Resume" : "Pause").waitFor();
+    await button(`${paused ? "Resume" : "Pause"} billing`).waitFor();
     expect((await server.call("GET", "/v1/queues/billing")).paused).toBe(paused);
   }
   expect(odd).toEqual([]);

@@ -47,6 +47,17 @@ export async function visit(page: Page, path: string): Promise<void> {
   await page.locator("[aria-busy]").waitFor({ state: "detached" });
 }
 
+/** Signs in where the page asks for it. */
+export async function signIn(page: Page, key: string): Promise<void> {
+  await page.getByLabel("Key", { exact: true }).fill(key);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.locator(".door").waitFor({ state: "detached" });
+}
+
+/** What is left of oddities without refusals, which a browser tells in its console. */
+export const withoutRefusals = (odd: string[]) =>
+  odd.filter((it) => !/status of (401|403|503)/.test(it));
+
 /** What axe-core finds, a line each. */
 export async function complaints(page: Page): Promise<string[]> {
   await page.evaluate(AXE);

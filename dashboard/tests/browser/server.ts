@@ -12,7 +12,13 @@ type Body = Record<string, unknown>;
 export class Server {
   readonly #directory = mkdtempSync(join(tmpdir(), "halyard-dashboard-"));
   #process: ChildProcess | undefined;
+  readonly #key: string | undefined;
   address = "127.0.0.1:0";
+
+  /** With a key it asks every caller for one; calls made here carry it. */
+  constructor(key?: string) {
+    this.#key = key;
+  }
 
   get url(): string {
     return `http://${this.address}`;
@@ -25,6 +31,7 @@ export class Server {
     const where = ["--listen", this.address, "--data-dir", join(this.#directory, "data")];
     const child = spawn(binary, ["serve", ...where, "--end-with-stdin", ...more], {
       stdio: ["pipe", "pipe", "ignore"],
+      env: this.#key === undefined ? env : { ...env, HALYARD_API_KEY: this.#key },
     });
     this.#process = child;
     for await (const line of createInterface({ input: child.stdout })) {
@@ -50,9 +57,12 @@ export class Server {
   /** The answer of a call that must succeed. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it has written.
   async call(method: string, path: string, body?: Body | string): Promise<any> {
+    const headers: Record<string, string> = {};
+    if (body !== undefined) headers["content-type"] = "application/json";
+    if (this.#key !== undefined) headers.authorization = `Bearer ${this.#key}`;
     const answer = await fetch(this.url + path, {
       method,
-      headers: body === undefined ? {} : { "content-type": "application/json" },
+      headers,
       body: body === undefined || typeof body === "string" ? (body ?? null) : JSON.stringify(body),
     });
     const text = await answer.text();
@@ -62,6 +72,11 @@ export class Server {
 
   create(job: Body): Promise<{ id: string }> {
     return this.call("POST", "/v1/jobs", { task: "charge", ...job });
+  }
+
+  /** A key that the server makes. */
+  makeKey(name: string, role: string): Promise<{ id: string; key: string }> {
+    return this.call("POST", "/v1/api-keys", { name, role });
   }
 
   /** Leases one job of this queue, as this worker. */

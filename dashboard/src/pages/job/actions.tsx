@@ -4,6 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 
 import { cancel, type Job, remove, runAsNew, runNow } from "../../api/calls.ts";
+import { forbidden } from "../../live/access.ts";
 import { useKeys } from "../../live/keyboard.ts";
 import { Action } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -17,7 +18,9 @@ export function Actions({ job, onChange }: { job: Job; onChange: () => void }) {
   const close = () => setAsked(undefined);
   const { state } = job;
   const ended = state === "completed" || state === "failed" || state === "cancelled";
-  const retryable = ended ? undefined : `It is ${state}: only a job that has ended is retried.`;
+  const retryable =
+    forbidden("retry") ??
+    (ended ? undefined : `It is ${state}: only a job that has ended is retried.`);
   const waits = state === "scheduled" || state === "retrying";
   useKeys({ r: () => !retryable && setAsked("retry") });
   return (
@@ -25,18 +28,26 @@ export function Actions({ job, onChange }: { job: Job; onChange: () => void }) {
       <Action label="Retry…" kind="main" unless={retryable} onClick={() => setAsked("retry")} />
       <Action
         label="Run now"
-        unless={waits ? undefined : `It is ${state}: it waits for no time.`}
+        unless={
+          forbidden("run_now") ?? (waits ? undefined : `It is ${state}: it waits for no time.`)
+        }
         onClick={() => setAsked("run-now")}
       />
       <Action
         label="Cancel…"
-        unless={ended ? `It is ${state} already.` : undefined}
+        unless={forbidden("cancel") ?? (ended ? `It is ${state} already.` : undefined)}
         onClick={() => setAsked("cancel")}
       />
-      <Action label="Run as new…" onClick={() => setAsked("run-as-new")} />
+      <Action
+        label="Run as new…"
+        unless={forbidden("run_as_new")}
+        onClick={() => setAsked("run-as-new")}
+      />
       <Action
         label="Delete…"
-        unless={state === "running" ? "A running job is not deleted." : undefined}
+        unless={
+          forbidden("delete") ?? (state === "running" ? "A running job is not deleted." : undefined)
+        }
         onClick={() => setAsked("delete")}
       />
       {asked === "retry" && <RetryDialog job={job} onDone={onChange} onClose={close} />}

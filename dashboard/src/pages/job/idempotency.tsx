@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 
 import type { Job } from "../../api/calls.ts";
+import { forbidden } from "../../live/access.ts";
 import { Action } from "../../parts/button.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import { HeldUntil } from "../../parts/held.tsx";
@@ -56,7 +57,14 @@ export function Idempotency({ job, onChange }: { job: Job; onChange: () => void 
           was lost.
         </p>
       )}
-      {key !== null && <Action label="Forget key…" kind="small" onClick={() => setAsked(true)} />}
+      {key !== null && (
+        <Action
+          label="Forget key…"
+          kind="small"
+          unless={forbidden("forget_key")}
+          onClick={() => setAsked(true)}
+        />
+      )}
       {asked && <ForgetKey id={job.id} onDone={onChange} onClose={() => setAsked(false)} />}
     </section>
   );

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 
 import { type JobSummary, list, type Action as Name, stats } from "../../api/calls.ts";
+import { forbidden } from "../../live/access.ts";
 import { useKeys } from "../../live/keyboard.ts";
 import { useResource } from "../../live/resource.ts";
 import { Action } from "../../parts/button.tsx";
@@ -54,7 +55,8 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
     k: () => move(-1),
     Enter: () => here && route(jobPath(here.id)),
     x: () => here && setSelected(toggled(selected, [here.id], !selected.has(here.id))),
-    r: () => (chosen.length > 0 ? setAsked("retry") : here && route(jobPath(here.id))),
+    r: () =>
+      chosen.length > 0 ? !forbidden("bulk") && setAsked("retry") : here && route(jobPath(here.id)),
   });
   const more = page.data?.next_cursor;
   return (
@@ -99,15 +101,27 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
   );
 }
 
+const BULK: readonly [Name, string][] = [
+  ["retry", "Retry…"],
+  ["cancel", "Cancel…"],
+  ["run_now", "Run now…"],
+  ["delete", "Delete…"],
+];
+
 function Chosen(props: { count: number; onAsk: (action: Name) => void; onNone: () => void }) {
   if (props.count === 0) return null;
   return (
     <div class="chosen" role="toolbar" aria-label="What can be done with the selected jobs">
       <span>{props.count} selected</span>
-      <Action label="Retry…" kind="small" onClick={() => props.onAsk("retry")} />
-      <Action label="Cancel…" kind="small" onClick={() => props.onAsk("cancel")} />
-      <Action label="Run now…" kind="small" onClick={() => props.onAsk("run_now")} />
-      <Action label="Delete…" kind="small" onClick={() => props.onAsk("delete")} />
+      {BULK.map(([action, label]) => (
+        <Action
+          key={action}
+          label={label}
+          kind="small"
+          unless={forbidden("bulk")}
+          onClick={() => props.onAsk(action)}
+        />
+      ))}
       <button type="button" class="small" onClick={props.onNone}>
         Select none
       </button>

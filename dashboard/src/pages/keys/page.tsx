@@ -5,6 +5,7 @@ import { useLocation } from "preact-iso";
 
 import { forgetKey, holder, tasks } from "../../api/calls.ts";
 import { Problem, type Shapes } from "../../api/client.ts";
+import { forbidden } from "../../live/access.ts";
 import { useResource } from "../../live/resource.ts";
 import { Action } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -104,7 +105,7 @@ function Holder({ holder, onChange }: { holder: Shapes["KeyHolder"]; onChange: (
           </dd>
         </div>
       </dl>
-      <Action label="Forget key…" onClick={() => setAsked(true)} />
+      <Action label="Forget key…" unless={forbidden("forget_key")} onClick={() => setAsked(true)} />
       {asked && <ForgetKey id={holder.job_id} onDone={onChange} onClose={() => setAsked(false)} />}
     </section>
   );

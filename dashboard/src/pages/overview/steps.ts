@@ -7,11 +7,17 @@ export interface Step {
   code: string;
 }
 
-export const STEPS: Record<Language, (address: string) => [Step, Step]> = {
-  curl: (address) => [
+const bearer = (keyed: boolean): string =>
+  keyed ? '\n  -H "Authorization: Bearer $HALYARD_API_KEY" \\' : "";
+const variable = (keyed: boolean): string => (keyed ? "HALYARD_API_KEY=hyd_… " : "");
+
+/** Where a server asks for a key, programs read it from the environment. */
+export const STEPS: Record<Language, (address: string, keyed: boolean) => [Step, Step]> = {
+  curl: (address, keyed) => [
     {
       title: "Create a job",
-      code: `curl -s ${address}/v1/jobs -H 'Content-Type: application/json' -d '{
+      code: `curl -s ${address}/v1/jobs \\${bearer(keyed)}
+  -H 'Content-Type: application/json' -d '{
   "task": "charge-subscription",
   "payload": {"subscription_id": "sub_1", "period": "2026-11"},
   "idempotency_key": "charge:sub_1:2026-11"
@@ -19,17 +25,18 @@ export const STEPS: Record<Language, (address: string) => [Step, Step]> = {
     },
     {
       title: "Be its worker",
-      code: `curl -s ${address}/v1/jobs/claim -H 'Content-Type: application/json' -d '{
+      code: `curl -s ${address}/v1/jobs/claim \\${bearer(keyed)}
+  -H 'Content-Type: application/json' -d '{
   "worker": {"id": "wrk_by_hand"},
   "queues": ["default"],
   "wait_ms": 20000
 }'`,
     },
   ],
-  "Node.js": (address) => [
+  "Node.js": (address, keyed) => [
     {
       title: "Create a job",
-      code: `// HALYARD_URL=${address} node create.js
+      code: `// HALYARD_URL=${address} ${variable(keyed)}node create.js
 import { Halyard } from "@halyard/node";
 
 const halyard = new Halyard();
@@ -41,7 +48,7 @@ await halyard.jobs.create({
     },
     {
       title: "Run a worker",
-      code: `// HALYARD_URL=${address} node worker.js
+      code: `// HALYARD_URL=${address} ${variable(keyed)}node worker.js
 import { Halyard } from "@halyard/node";
 
 const worker = new Halyard().worker({ queues: ["default"] });
@@ -51,10 +58,10 @@ worker.task("charge-subscription", async (job) => {
 await worker.start();`,
     },
   ],
-  Python: (address) => [
+  Python: (address, keyed) => [
     {
       title: "Create a job",
-      code: `# HALYARD_URL=${address} python create.py
+      code: `# HALYARD_URL=${address} ${variable(keyed)}python create.py
 from halyard import Halyard
 
 halyard = Halyard()
@@ -66,7 +73,7 @@ halyard.jobs.create(
     },
     {
       title: "Run a worker",
-      code: `# HALYARD_URL=${address} python worker.py
+      code: `# HALYARD_URL=${address} ${variable(keyed)}python worker.py
 from halyard import Halyard, Job
 
 

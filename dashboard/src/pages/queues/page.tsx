@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 
 import { pause, type Queue, queues, resume } from "../../api/calls.ts";
+import { forbidden } from "../../live/access.ts";
 import { useResource } from "../../live/resource.ts";
 import { Action } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -71,7 +72,13 @@ function Row({ queue, onAsk }: { queue: Queue; onAsk: (queue: Queue) => void }) 
         {queue.workers}
       </td>
       <td class="end">
-        <Action label={paused ? "Resume" : "Pause"} kind="small" onClick={() => onAsk(queue)} />
+        <Action
+          label={paused ? "Resume" : "Pause"}
+          about={name}
+          unless={forbidden("pause")}
+          kind="small"
+          onClick={() => onAsk(queue)}
+        />
       </td>
     </tr>
   );

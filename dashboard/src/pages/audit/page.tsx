@@ -1,0 +1,101 @@
+/** What operators did: who, what, to which jobs, when; newest first. */
+import { useLocation } from "preact-iso";
+
+import { type AuditEntry, audit } from "../../api/calls.ts";
+import { useResource } from "../../live/resource.ts";
+import { Empty, number, Shown } from "../../parts/shown.tsx";
+import { numbers, Table } from "../../parts/table.tsx";
+import { At } from "../../parts/time.tsx";
+import { jobPath, jobsPath } from "../../url/query.ts";
+import { did, queueOf } from "./words.ts";
+
+const PAGE = 50;
+const COLUMNS = ["When", "Who", "Did", "To", numbers("How many"), "Request"];
+
+export function AuditPage() {
+  const { query } = useLocation();
+  const cursor = query.cursor ?? "";
+  const page = useResource(`audit ${cursor}`, () =>
+    audit(new URLSearchParams({ limit: String(PAGE), ...(cursor && { cursor }) })),
+  );
+  return (
+    <>
+      <h1>Audit</h1>
+      <p class="lead">
+        What people and programs did by hand: retries, cancels, deletes, queues paused, keys made,
+        sign-ins. Creating jobs and working on them is not in it.
+      </p>
+      <Shown of={page}>
+        {({ data, next_cursor }) => (
+          <>
+            {data.length === 0 ? (
+              <Empty>Nothing was done yet.</Empty>
+            ) : (
+              <Table label="Audit log" columns={COLUMNS}>
+                {data.map((entry, index) => (
+                  // A request may do several things; what is written never changes.
+                  <Row key={`${entry.request_id} ${index}`} entry={entry} />
+                ))}
+              </Table>
+            )}
+            <nav class="pages" aria-label="Pages of the log">
+              {cursor && <a href="/audit">To the newest</a>}
+              {next_cursor && (
+                <a href={`/audit?${new URLSearchParams({ cursor: next_cursor })}`}>Further back</a>
+              )}
+            </nav>
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+function Row({ entry }: { entry: AuditEntry }) {
+  return (
+    <tr>
+      <td class="time">
+        <At at={entry.at} />
+      </td>
+      <th scope="row" class="cut" title={entry.key_id ?? undefined}>
+        {entry.actor}
+      </th>
+      <td class="time">{did(entry.action)}</td>
+      <td>
+        <About entry={entry} />
+      </td>
+      <td class="number">{entry.job_ids.length > 0 ? number(entry.count) : ""}</td>
+      <td class="id quiet">{entry.request_id}</td>
+    </tr>
+  );
+}
+
+/** What was acted on: a queue, a key, one job, or many behind a fold. */
+function About({ entry }: { entry: AuditEntry }) {
+  const { job_ids: ids, target } = entry;
+  const queue = queueOf(entry);
+  const jobs = (
+    <ul class="ids">
+      {ids.map((id) => (
+        <li key={id}>
+          <a class="id" href={jobPath(id)}>
+            {id}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+  return (
+    <>
+      {queue !== undefined && <a href={jobsPath({ queue })}>{queue}</a>}
+      {queue === undefined && target !== null && <span class="text">{target}</span>}
+      {ids.length === 1 && jobs}
+      {ids.length > 1 && (
+        <details>
+          <summary>{number(ids.length)} jobs</summary>
+          {jobs}
+        </details>
+      )}
+    </>
+  );
+}
