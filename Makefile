@@ -8,6 +8,7 @@
 #   make bench    the speed of this machine and of Halyard on it, then Halyard beside its peers
 #   make bench-server    the first of the two alone                      (ARGS="--quick" and others)
 #   make bench-peers     the second alone, with what it needs            (ARGS="…")
+#   make bench-dashboard     the pages, with a million jobs, about 15 minutes
 #   make clean    all that was built here
 #
 # A stage is one line: $(STAGE) name command. It can be run by itself as it stands.
@@ -33,7 +34,7 @@ SDK_PYTHON := sdk/python/scripts
 BILLING_PYTHON := examples/billing/python/scripts
 FRAMEWORKS := examples/frameworks/scripts
 
-.PHONY: help build test check demo bench bench-server bench-peers clean python-requirements
+.PHONY: help build test check demo bench bench-server bench-peers bench-dashboard clean python-requirements
 .NOTPARALLEL:
 
 help:
@@ -136,6 +137,10 @@ bench:
 
 bench-server: build
 	@$(BINARY) bench $(ARGS)
+
+bench-dashboard: build
+	$(SETUP) chromium
+	HALYARD_BIN=$(BINARY) npm --prefix dashboard run bench
 
 bench-peers: build
 	$(SETUP) peers
