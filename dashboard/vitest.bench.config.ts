@@ -1,4 +1,4 @@
-/** How fast the pages are with a million jobs: `npm run bench`. It prints figures, and asserts none. */
+/** How fast the pages are with a million jobs: `npm run bench` prints figures, and asserts none. */
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
