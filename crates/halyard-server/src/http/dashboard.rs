@@ -6,6 +6,9 @@
 //! frame. A file's name changes with its content, so a browser keeps it for ever; the page itself
 //! is asked for each time and answered by 304 while it is the same.
 
+use std::borrow::Cow;
+
+use bytes::Bytes;
 use halyard_api::problem::Code;
 use http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, ETAG, IF_NONE_MATCH,
@@ -50,7 +53,7 @@ pub async fn page(_app: &App, call: &Call) -> Result<Answer, Refused> {
     let same = call.parts.headers.get(IF_NONE_MATCH).is_some_and(|known| *known == tag);
     let page = match same {
         true => Answer::not_modified(),
-        false => Answer::text("text/html; charset=utf-8", file.data.into_owned()),
+        false => Answer::text("text/html; charset=utf-8", bytes(file)),
     };
     Ok(page
         .with(CONTENT_SECURITY_POLICY, POLICY)
@@ -69,7 +72,7 @@ pub async fn page(_app: &App, call: &Call) -> Result<Answer, Refused> {
         description = "The sign of the page."))
 )]
 pub async fn icon(_app: &App, call: &Call) -> Result<Answer, Refused> {
-    let icon = Answer::text("image/svg+xml", file(call, "icon.svg")?.data.into_owned());
+    let icon = Answer::text("image/svg+xml", bytes(file(call, "icon.svg")?));
     // Opened by itself it is a document, which runs nothing.
     Ok(icon.with(CONTENT_SECURITY_POLICY, POLICY).with(CACHE_CONTROL, ASK_FIRST))
 }
@@ -93,16 +96,22 @@ pub async fn asset(_app: &App, call: &Call) -> Result<Answer, Refused> {
     let path = format!("assets/{name}");
     let whole = file(call, &path)?;
     let answer = match Files::get(&format!("{path}.gz")).filter(|_| takes_gzip(call)) {
-        Some(small) => {
-            Answer::text(media_type, small.data.into_owned()).with(CONTENT_ENCODING, GZIP)
-        }
-        None => Answer::text(media_type, whole.data.into_owned()),
+        Some(small) => Answer::text(media_type, bytes(small)).with(CONTENT_ENCODING, GZIP),
+        None => Answer::text(media_type, bytes(whole)),
     };
     Ok(answer.with(CACHE_CONTROL, FOR_EVER).with(VARY, BY_ENCODING))
 }
 
 fn file(call: &Call, path: &str) -> Result<EmbeddedFile, Refused> {
     Files::get(path).ok_or_else(|| unknown(call))
+}
+
+/// A file's content, which lies in the binary and is not copied; a debug build reads it.
+fn bytes(file: EmbeddedFile) -> Bytes {
+    match file.data {
+        Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+        Cow::Owned(bytes) => bytes.into(),
+    }
 }
 
 fn unknown(call: &Call) -> Refused {

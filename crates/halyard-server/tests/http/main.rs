@@ -7,6 +7,8 @@
 //! | [`conflicts`] | what is refused because of what is there already |
 //! | [`tolerant`] | what worker calls take that others would not |
 //! | [`access`] | route × key, hosts, origins, read-only |
+//! | [`keyring`] | keys with roles, sign-ins, the audit log |
+//! | [`browsers`] | what another site's page may make a browser do: nothing |
 //! | [`answers`] | what calls answer when all is well |
 //! | [`waiting`] | claims and reads that wait, clients that hang up |
 //! | [`listening`] | job changes as events |
@@ -24,6 +26,7 @@
 
 mod access;
 mod answers;
+mod browsers;
 mod conflicts;
 mod described;
 mod documented;
