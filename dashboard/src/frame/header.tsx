@@ -20,7 +20,9 @@ export function Header() {
     document.title = current && current.path !== "/" ? `${current.title} · Halyard` : "Halyard";
     // Where the window is narrow, the pages are a row that is moved sideways.
     const [row, here] = [nav.current, nav.current?.querySelector<HTMLElement>("[aria-current]")];
-    if (row && here) row.scrollLeft = here.offsetLeft - row.offsetLeft - EDGE;
+    if (!row || !here) return;
+    const left = here.offsetLeft - row.offsetLeft;
+    row.scrollLeft = left + here.offsetWidth > row.clientWidth ? left - EDGE : 0;
   }, [current]);
   return (
     <>

@@ -18,6 +18,7 @@ export function Modal({ labelledBy, class: kind, stays, onClose, children }: Pro
   const here = useRef(true);
   useEffect(() => {
     const dialog = element.current;
+    // Where a browser does not know this, the key itself is held back below.
     if (stays) dialog?.setAttribute("closedby", "none");
     dialog?.showModal();
     return () => {

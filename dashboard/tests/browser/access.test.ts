@@ -137,6 +137,28 @@ test("who signs in in one tab is let in in the others", async () => {
   await other.locator(".door").waitFor();
 });
 
+test("a refusal from before signing in does not shut the door again", async () => {
+  await come("/jobs");
+  await field().waitFor();
+  const signedIn = new Promise<void>((resolve) => {
+    let isFirst = true;
+    void page.route("**/v1/session", async (route) => {
+      const answer = await route.fetch();
+      const isHeld = isFirst && route.request().method() === "GET";
+      isFirst = false;
+      if (isHeld) await signedIn;
+      await route.fulfill({ response: answer });
+      if (route.request().method() === "POST") resolve();
+    });
+  });
+  await Promise.all([
+    page.waitForRequest("**/v1/session"),
+    page.evaluate(() => document.dispatchEvent(new Event("visibilitychange"))),
+  ]);
+  await signIn(page, ROOT);
+  await page.locator("header.frame").waitFor();
+});
+
 test("the first steps run as they stand, with a key in the environment", async () => {
   await come("/");
   await signIn(page, ROOT);
@@ -276,14 +298,19 @@ test("the audit log has who did what to which jobs, a page at a time", async () 
   }
   await server.call("POST", "/v1/jobs/bulk", { action: "retry", ids: ids.slice(0, 3) });
   await server.call("POST", "/v1/queues/billing/pause");
+  const again = await server.call("POST", `/v1/jobs/${ids[9]}/run-as-new`, {});
   await come("/audit");
   await signIn(page, ROOT);
   const rows = page.locator("tbody tr");
   await rows.nth(49).waitFor();
-  expect(await rows.nth(1).innerText()).toMatch(/paused the queue\s+billing/);
-  expect(await rows.nth(2).innerText()).toMatch(/retried\s+3 jobs\s+3/);
-  await rows.nth(2).locator("summary").click();
-  expect(await rows.nth(2).locator("a").count()).toBe(3);
+  expect(await rows.nth(1).innerText()).toMatch(
+    new RegExp(`ran as new\\s+${ids[9]} as\\s+${again.id}`),
+  );
+  expect(await rows.nth(1).locator("a").count()).toBe(2);
+  expect(await rows.nth(2).innerText()).toMatch(/paused the queue\s+billing/);
+  expect(await rows.nth(3).innerText()).toMatch(/retried\s+3 jobs\s+3/);
+  await rows.nth(3).locator("summary").click();
+  expect(await rows.nth(3).locator("a").count()).toBe(3);
   await page.getByRole("link", { name: "Further back" }).click();
   await page.waitForURL("**/audit?cursor=*");
   await rows.getByRole("link", { name: ids[0] ?? "" }).click();

@@ -72,8 +72,10 @@ export function Made({ made, onClose }: { made: CreatedApiKey; onClose: () => vo
       <label>
         Key, role {made.role}
         <span class="secret">
-          <input
+          <textarea
             class="id"
+            rows={2}
+            spellcheck={false}
             readOnly
             value={made.key}
             onFocus={(event) => event.currentTarget.select()}

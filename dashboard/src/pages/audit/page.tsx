@@ -7,7 +7,7 @@ import { Empty, number, Shown } from "../../parts/shown.tsx";
 import { numbers, Table } from "../../parts/table.tsx";
 import { At } from "../../parts/time.tsx";
 import { jobPath, jobsPath } from "../../url/query.ts";
-import { did, queueOf } from "./words.ts";
+import { did, patternOf, queueOf } from "./words.ts";
 
 const PAGE = 50;
 const COLUMNS = ["When", "Who", "Did", "To", numbers("How many"), "Request"];
@@ -73,18 +73,22 @@ function Row({ entry }: { entry: AuditEntry }) {
 /** What was acted on: a queue, a key, one job, or many behind a fold. */
 function About({ entry }: { entry: AuditEntry }) {
   const { job_ids: ids, target } = entry;
-  const queue = queueOf(entry);
+  const [queue, pattern] = [queueOf(entry), patternOf(entry)];
   const jobs = (
     <ul class="ids">
       {ids.map((id) => (
         <li key={id}>
-          <a class="id" href={jobPath(id)}>
-            {id}
-          </a>
+          <JobLink id={id} />
         </li>
       ))}
     </ul>
   );
+  if (pattern !== undefined)
+    return (
+      <>
+        <JobLink id={pattern} /> as {jobs}
+      </>
+    );
   return (
     <>
       {queue !== undefined && <a href={jobsPath({ queue })}>{queue}</a>}
@@ -97,5 +101,13 @@ function About({ entry }: { entry: AuditEntry }) {
         </details>
       )}
     </>
+  );
+}
+
+function JobLink({ id }: { id: string }) {
+  return (
+    <a class="id" href={jobPath(id)}>
+      {id}
+    </a>
   );
 }

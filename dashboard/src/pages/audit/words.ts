@@ -21,6 +21,10 @@ export const did = (action: string): string =>
 
 const isKnown = (action: string): action is AuditEntry["action"] => Object.hasOwn(DID, action);
 
+/** The job that was the pattern of a new one. */
+export const patternOf = ({ action, target }: AuditEntry): string | undefined =>
+  action === "run_as_new" && target !== null ? target : undefined;
+
 /** The queue that an entry is about, to look at. */
 export const queueOf = ({ action, target }: AuditEntry): string | undefined =>
   (action === "pause" || action === "resume") && target !== null ? target : undefined;
