@@ -43,6 +43,8 @@ fn the_doctor_sees_what_may_go_wrong() {
     server.stop();
 
     let standby = postgres.standby("second");
+    let (bad, told) = examine(&standby.url(), &[]);
+    assert_eq!(bad, ["error writes"], "{told}");
     let (bad, told) = examine(&url, &[]);
     assert_eq!(bad, ["warn replicas"], "{told}");
     postgres.require("second");
@@ -68,6 +70,43 @@ fn the_doctor_sees_what_may_go_wrong() {
     let nowhere = Url { database: "nowhere".to_owned(), ..url.clone() };
     let (bad, told) = examine(&nowhere, &[]);
     assert_eq!(bad, ["error database"], "{told}");
+}
+
+/// What a server would refuse at its start, the doctor says before.
+#[test]
+fn the_doctor_says_what_no_server_starts_on() {
+    let postgres = Setup::new().start();
+    let url = postgres.url();
+    server_on(&url).stop();
+    postgres.run("CREATE ROLE app LOGIN PASSWORD 'app_pw'");
+    let app = Url { user: "app".to_owned(), password: "app_pw".to_owned(), ..url.clone() };
+    postgres.run(
+        "GRANT USAGE ON SCHEMA halyard TO app;
+         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA halyard TO app",
+    );
+    let (bad, told) = examine(&app, &[]);
+    assert_eq!(bad, ["error rights"], "{told}");
+    assert!(told.contains("lacks USAGE ON SEQUENCE halyard.jobs_seq"), "{told}");
+    postgres.run("GRANT USAGE ON ALL SEQUENCES IN SCHEMA halyard TO app");
+    let (bad, told) = examine(&app, &[]);
+    assert_eq!(bad, [""; 0], "{told}");
+    postgres.run("REVOKE USAGE ON SCHEMA halyard FROM app");
+    let (bad, told) = examine(&app, &[]);
+    assert_eq!(bad, ["error rights"], "{told}");
+
+    postgres.run("INSERT INTO halyard.migrations VALUES (1000, 'later', '\\x00')");
+    let (bad, told) = examine(&url, &[]);
+    assert_eq!(bad, ["error migrations"], "{told}");
+    postgres.run("DELETE FROM halyard.migrations WHERE number >= 2");
+    let (bad, told) = examine(&url, &[]);
+    assert_eq!(bad, ["warn migrations"], "{told}");
+
+    postgres.run("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+    let (bad, told) = examine(&url.database("latin"), &[]);
+    assert_eq!(bad, ["error encoding", "error schema"], "{told}");
+    postgres.run("ALTER DATABASE latin SET default_transaction_read_only = on");
+    let (bad, told) = examine(&url.database("latin"), &[]);
+    assert_eq!(bad, ["error encoding", "error writes", "error schema"], "{told}");
 }
 
 /// A role that may not look at others' sessions is told so.

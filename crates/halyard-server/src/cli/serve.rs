@@ -34,7 +34,7 @@ pub struct Args {
     listen: SocketAddr,
     #[command(flatten)]
     place: Place,
-    /// Connections to the database at most.
+    /// Connections to the database at most, 2 to 1,000; one more listens.
     #[arg(long, env = "HALYARD_DATABASE_CONNECTIONS", value_name = "COUNT",
         default_value_t = postgres::CONNECTIONS_DEFAULT,
         value_parser = RangedU64ValueParser::<usize>::new().range(2..=1_000))]

@@ -114,8 +114,8 @@ pub enum OpenError {
         /// What the driver says.
         cause: String,
     },
-    /// It does not let this user in.
-    #[error("{place} refuses the connection: {cause}")]
+    /// It does not let this user in, or not do what opening needs.
+    #[error("{place} refuses: {cause}")]
     Refused {
         /// Where, without password.
         place: String,
@@ -140,6 +140,14 @@ pub enum OpenError {
         place: String,
         /// Which one, and what to do.
         reason: String,
+    },
+    /// The user may not do what a server does in the schema.
+    #[error("{place} gives this user too few rights: it lacks {missing}; GRANT that")]
+    Rights {
+        /// Where, without password.
+        place: String,
+        /// What it may not do, as a grant would name it.
+        missing: String,
     },
     /// The schema is from a newer program.
     #[error(

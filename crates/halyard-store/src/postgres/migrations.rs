@@ -2,7 +2,7 @@
 //! nothing, by one server at a time.
 
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, IsolationLevel, Transaction};
+use tokio_postgres::{Client, IsolationLevel, Row, Transaction};
 
 use super::connect::{OpenError, Pool};
 use super::{Ran, Trouble};
@@ -39,6 +39,15 @@ pub(super) async fn standing(pool: &Pool, schema: &str) -> Result<Option<i64>, O
     let Some(applied) = applied else { return Ok(None) };
     HISTORY.missing(&applied).map_err(|mismatch| refused(mismatch, schema))?;
     Ok(Some(length(&applied)))
+}
+
+/// How many migrations are missing in `schema` where these rows of its table were.
+///
+/// # Errors
+/// When the rows cannot be read. The inner one: they are not of a history that this program knows.
+pub(super) fn missing(rows: &[Row], schema: &str) -> Ran<Result<usize, OpenError>> {
+    let missing = HISTORY.missing(&checksums_of(rows)?);
+    Ok(missing.map(|missing| missing.len()).map_err(|mismatch| refused(mismatch, schema)))
 }
 
 async fn look(client: &mut Client, schema: &str) -> Ran<Option<Vec<[u8; 32]>>> {
@@ -101,6 +110,10 @@ async fn applied(tx: &Transaction<'_>, schema: &str) -> Ran<Vec<[u8; 32]>> {
 
 async fn checksums(tx: &Transaction<'_>, schema: &str) -> Ran<Vec<[u8; 32]>> {
     let rows = tx.query_typed(&of(include_str!("sql/migrations.sql"), schema), &[]).await?;
+    checksums_of(&rows)
+}
+
+fn checksums_of(rows: &[Row]) -> Ran<Vec<[u8; 32]>> {
     rows.iter()
         .map(|row| {
             let checksum: &[u8] = row.try_get(0)?;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `url`, `tls`, `connect` | where the database is, how it is spoken to, the pool |
 //! | `connection` | one connection, and what the database says beside its answers |
+//! | `rights` | what its user may not do in the schema |
 //! | `migrations` | the schema's history, and the functions for callers' own transactions |
 //! | `statements`, `sql/` | every statement, with the types of its parameters |
 //! | `rows` | rows to nouns |
@@ -36,6 +37,7 @@ mod notify;
 mod outcome;
 mod prune;
 mod reads;
+mod rights;
 mod rows;
 mod statements;
 mod store;
@@ -78,13 +80,15 @@ impl Postgres {
     /// Opens the store, makes its schema when it is not there, and brings it up to date.
     ///
     /// # Errors
-    /// When the database cannot be reached or used, or its schema is newer than this program.
+    /// When the database cannot be reached or used, its schema is newer than this program, or the
+    /// user may not do there what a server does.
     pub async fn open(options: Options) -> Result<Self, OpenError> {
         let schema = options.quoted_schema()?;
         let pool = Pool::open(&options).await?;
         migrations::migrate(&pool, &schema).await?;
         let lanes = (options.connections / 2).clamp(1, LANES_MAX);
         let sql = Statements::of(&schema);
+        rights::demand(&pool, &sql, &options.schema).await?;
         let lanes = Lanes::open(pool, sql, options, lanes);
         lanes
             .shared

@@ -174,6 +174,7 @@ statements! {
     lapsed: [INT8, INT8];
     leases_cut: [INT8, INT8, INT8];
     live: [INT8];
+    migrations: [];
     minutes: [INT8];
     minutes_add: [INT2, INT8, INT8, INT8, INT8];
     minutes_prune: [INT8];
@@ -192,6 +193,7 @@ statements! {
     results: [INT8_ARRAY];
     results_delete: [INT8_ARRAY];
     results_save: [INT8_ARRAY, TEXT_ARRAY];
+    rights: [TEXT];
     running_by_worker: [];
     sign_ins: [];
     sign_ins_delete: [BYTEA_ARRAY];

@@ -83,7 +83,8 @@ fn clock(server: i64, here: i64) -> Finding {
     Finding::warn(
         "clock",
         format!("its clock is {} {side} this one", rough(apart)),
-        "let both machines follow a time server: `run_at` is judged by the server's clock",
+        "let both machines follow a time server: `run_at` is judged by the server's clock, or its \
+         database's",
     )
 }
 

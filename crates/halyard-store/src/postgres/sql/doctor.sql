@@ -13,4 +13,7 @@ SELECT current_setting('server_version_num')::bigint, current_setting('server_ve
      FROM pg_prepared_xacts),
     (SELECT max(greatest(age(xmin), age(catalog_xmin)))::bigint FROM pg_replication_slots),
     (SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()),
-    to_regclass($1 || '.stamp') IS NOT NULL
+    EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+            WHERE nspname = $1 AND relname = 'stamp'),
+    current_setting('server_encoding'), pg_is_in_recovery(),
+    current_setting('default_transaction_read_only') = 'on'

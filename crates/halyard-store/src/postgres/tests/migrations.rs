@@ -3,6 +3,7 @@
 use futures_util::future::join_all;
 
 use super::Ground;
+use crate::postgres::Postgres;
 use crate::postgres::connect::{OpenError, Options, Pool};
 use crate::postgres::migrations::{migrate, newest};
 
@@ -99,6 +100,19 @@ async fn a_server_without_the_right_to_make_tables_opens_what_is_there() {
         .await;
     migrate(&pool, &theirs.quoted_schema().unwrap()).await.unwrap();
     drop(pool);
+    let lacks = Postgres::open(theirs.clone()).await.err().unwrap();
+    let told = format!("lacks USAGE ON SEQUENCE {schema}.jobs_seq; GRANT");
+    assert!(lacks.to_string().contains(&told), "{lacks}");
+    ground.run(&format!("GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {user}")).await;
+    drop(Postgres::open(theirs.clone()).await.unwrap());
+    // Each right that one of the tables wants is missed.
+    let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = ";
+    let tables = ground.count(&format!("{tables}'{schema}'")).await;
+    ground.run(&format!("REVOKE DELETE ON ALL TABLES IN SCHEMA {schema} FROM {user}")).await;
+    let lacks = Postgres::open(theirs.clone()).await.err().unwrap();
+    // Three are named, and nobody deletes migrations.
+    let told = format!("DELETE ON TABLE {schema}.audit; and {} more", tables - 4);
+    assert!(lacks.to_string().contains(&told), "{lacks}");
     ground.run(&format!("DROP OWNED BY {user}; DROP ROLE {user}")).await;
     ground.drop_schema().await;
 }

@@ -1,23 +1,12 @@
-//! Examines a database from outside: its settings, its replicas, and what keeps it from clearing
-//! away old rows. Works while servers use it, and changes nothing.
-//!
-//! To add a check: a column of `doctor.sql`, a member of [`Vitals`], and a function that makes a
-//! finding of it.
-//!
-//! Deliberately absent: whether rows agree with each other. The schema's own constraints see to
-//! that, and locks.
+//! What a database says of itself in one row, and what of it is well.
 
 use halyard_core::TimeMs;
 use tokio_postgres::Row;
 
-use super::connect::{Options, VERSION_MIN};
-use super::connection::Connected;
-use super::loaded::Hands;
-use super::rows::Columns;
-use super::statements::Statements;
-use super::url::Target;
-use super::{Ran, Trouble};
 use crate::finding::Finding;
+use crate::postgres::Ran;
+use crate::postgres::connect::VERSION_MIN;
+use crate::postgres::rows::Columns;
 
 /// A snapshot that is older keeps dead rows in the way of every claim.
 const SNAPSHOT_MS_OLD: i64 = 5 * 60_000;
@@ -25,14 +14,12 @@ const SNAPSHOT_MS_OLD: i64 = 5 * 60_000;
 const SLOT_AGE_OLD: i64 = 1_000_000;
 /// PostgreSQL stops taking writes at two thousand million.
 const XID_AGE_OLD: i64 = 1_000_000_000;
-/// Dead rows that are worth a look: so many, and more than live ones.
-const DEAD_MANY: i64 = 20_000;
 /// Servers measure by the database's clock, and clients make times by theirs.
 const CLOCK_MS_APART: i64 = 2_000;
 
 /// What the database says of itself.
 #[derive(Clone, Debug)]
-struct Vitals {
+pub(super) struct Vitals {
     version_number: i64,
     version: String,
     commits: String,
@@ -44,69 +31,14 @@ struct Vitals {
     oldest_prepared_ms: Option<i64>,
     slot_age: Option<i64>,
     xid_age: i64,
-    has_schema: bool,
-}
-
-/// The place that `options` names, as it may be shown: without password.
-///
-/// # Errors
-/// A sentence that says what is wrong with the URL.
-pub fn place(options: &Options) -> Result<String, String> {
-    Ok(Target::parse(&options.url).map_err(|error| error.to_string())?.place())
-}
-
-/// Examines the database of `options`, whose clock there is compared with the one given there.
-///
-/// Whatever stands in the way of a check is itself a finding.
-pub async fn examine(options: &Options) -> Vec<Finding> {
-    let schema = match options.quoted_schema() {
-        Ok(schema) => schema,
-        Err(error) => {
-            let advice = "name the schema with --database-schema";
-            return vec![Finding::error("database", error.to_string(), advice)];
-        }
-    };
-    let unreachable = |message: String| {
-        let advice = "say where it is with --database-url or HALYARD_DATABASE_URL";
-        vec![Finding::error("database", message, advice)]
-    };
-    let lone = match Target::parse(&options.url) {
-        Err(error) => return unreachable(error.to_string()),
-        Ok(target) => match target.tls.connector() {
-            Err(error) => return unreachable(error.to_string()),
-            Ok(tls) => target.config.connect(tls).await,
-        },
-    };
-    let client = match lone {
-        Ok(lone) => Connected::of(lone),
-        Err(error) => return unreachable(Trouble::from(error).to_string()),
-    };
-    look(options, &schema, &client).await.unwrap_or_else(|trouble| unreachable(trouble.to_string()))
-}
-
-async fn look(options: &Options, schema: &str, client: &Connected) -> Ran<Vec<Finding>> {
-    let sql = Statements::of(schema);
-    let hands = Hands { client, sql: &sql };
-    let before = options.store.clock.now();
-    let rows = hands.query(&sql.doctor, &[&schema]).await?;
-    // The database told its time somewhere between question and answer.
-    let here = options.store.clock.now();
-    let row = rows.first().ok_or(Trouble::ChangedMeanwhile)?;
-    let vitals = Vitals::of(row)?;
-    let mut findings = vitals.findings(schema, here, here - before);
-    if vitals.has_schema {
-        let mut tables = Vec::new();
-        for row in &hands.query(&sql.doctor_tables, &[&options.schema]).await? {
-            let mut next = Columns::from(row, 0);
-            tables.push((next.next()?, next.next()?, next.next()?));
-        }
-        findings.push(dead_rows(&tables));
-    }
-    Ok(findings)
+    pub(super) has_schema: bool,
+    encoding: String,
+    is_standby: bool,
+    is_read_only: bool,
 }
 
 impl Vitals {
-    fn of(row: &Row) -> Ran<Self> {
+    pub(super) fn of(row: &Row) -> Ran<Self> {
         let mut next = Columns::from(row, 0);
         Ok(Self {
             version_number: next.next()?,
@@ -121,12 +53,17 @@ impl Vitals {
             slot_age: next.next()?,
             xid_age: next.next()?,
             has_schema: next.next()?,
+            encoding: next.next()?,
+            is_standby: next.next()?,
+            is_read_only: next.next()?,
         })
     }
 
-    fn findings(&self, schema: &str, here: TimeMs, took: i64) -> Vec<Finding> {
+    pub(super) fn findings(&self, schema: &str, here: TimeMs, took: i64) -> Vec<Finding> {
         vec![
             self.version(),
+            self.encoding(),
+            self.writes(),
             self.commits(),
             self.replicas(),
             self.snapshots(),
@@ -134,6 +71,32 @@ impl Vitals {
             self.clock(here, took),
             self.schema(schema),
         ]
+    }
+
+    fn encoding(&self) -> Finding {
+        if self.encoding == "UTF8" {
+            return Finding::ok("encoding", "its encoding is UTF8");
+        }
+        Finding::error(
+            "encoding",
+            format!("its encoding is {}: no server starts on it", self.encoding),
+            "make another database, with ENCODING 'UTF8'",
+        )
+    }
+
+    fn writes(&self) -> Finding {
+        if self.is_standby {
+            let advice = "name the primary, or all hosts of the cluster, in the URL";
+            return Finding::error("writes", "it is a standby: no server starts on one", advice);
+        }
+        if self.is_read_only {
+            return Finding::error(
+                "writes",
+                "default_transaction_read_only is on: no server starts with that",
+                "set it to off for this user and database",
+            );
+        }
+        Finding::ok("writes", "it takes writes")
     }
 
     fn version(&self) -> Finding {
@@ -253,22 +216,6 @@ impl Vitals {
     }
 }
 
-/// Name, live rows and dead rows of each table.
-fn dead_rows(tables: &[(String, i64, i64)]) -> Finding {
-    let worst = tables
-        .iter()
-        .filter(|(_, live, dead)| *dead > DEAD_MANY && dead > live)
-        .max_by_key(|(_, _, dead)| *dead);
-    let Some((name, live, dead)) = worst else {
-        return Finding::ok("dead rows", "autovacuum keeps up");
-    };
-    Finding::warn(
-        "dead rows",
-        format!("the table {name} has {dead} dead rows and {live} live ones"),
-        "see whether an old transaction keeps them and whether autovacuum runs, then VACUUM it",
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,6 +237,9 @@ mod tests {
             slot_age: Some(SLOT_AGE_OLD),
             xid_age: XID_AGE_OLD,
             has_schema: true,
+            encoding: "UTF8".to_owned(),
+            is_standby: false,
+            is_read_only: false,
         }
     }
 
@@ -318,6 +268,9 @@ mod tests {
             (Vitals { now: NOW + CLOCK_MS_APART + 1, ..vitals() }, "warn clock"),
             (Vitals { now: NOW - CLOCK_MS_APART - 11, ..vitals() }, "warn clock"),
             (Vitals { has_schema: false, ..vitals() }, "error schema"),
+            (Vitals { encoding: "LATIN1".to_owned(), ..vitals() }, "error encoding"),
+            (Vitals { is_standby: true, ..vitals() }, "error writes"),
+            (Vitals { is_read_only: true, ..vitals() }, "error writes"),
         ] {
             assert_eq!(bad(&vitals), [expected], "{vitals:?}");
         }
@@ -329,13 +282,5 @@ mod tests {
         ] {
             assert_eq!(bad(&vitals), [""; 0], "{vitals:?}");
         }
-    }
-
-    #[test]
-    fn dead_rows_that_are_worth_a_look() {
-        let level = |live, dead| dead_rows(&[("jobs".to_owned(), live, dead)]).level;
-        assert_eq!(level(0, DEAD_MANY), Level::Ok);
-        assert_eq!(level(DEAD_MANY + 1, DEAD_MANY + 1), Level::Ok);
-        assert_eq!(level(DEAD_MANY, DEAD_MANY + 1), Level::Warn);
     }
 }
