@@ -96,7 +96,7 @@ test:
 	$(STAGE) postgres-failures $(BESIDE) --postgres $(END_TO_END) --test postgres_failures -- --test-threads 2
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cli $(END_TO_END) --test cli
-	$(STAGE) docs $(END_TO_END) --test docs
+	$(STAGE) docs $(BESIDE) --postgres $(END_TO_END) --test docs
 	$(STAGE) cases $(END_TO_END) --test cases -- --test-threads 12
 	$(STAGE) cases-postgres $(BESIDE) --postgres --pgbouncer env HALYARD_TEST_STORE=pgbouncer $(END_TO_END) --test cases -- --test-threads 12 --skip clock:: --skip disk_full::
 	$(STAGE) workers $(END_TO_END) --test workers -- --test-threads 12

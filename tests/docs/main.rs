@@ -5,6 +5,10 @@
 //! On a page, `…` within a string stands for anything, and an object may show some of its members
 //! only. `job_…` and `"…"` in a command, or `$JOB` and `$TOKEN`, stand for the id and the token
 //! that an answer gave last, which the text tells the reader to put there.
+//!
+//! The pages on PostgreSQL are run by [`postgres`], command by command.
+
+mod postgres;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -16,7 +16,8 @@ export async function placeOrder(halyard, client, order) {
     await client.query("commit");
     return job.id;
   } catch (error) {
-    await client.query("rollback");
+    // Where the connection broke, it fails as well, and the first error is the one to tell.
+    await client.query("rollback").catch(() => {});
     throw error;
   }
 }
@@ -30,7 +31,8 @@ export async function confirmOrder(job, client) {
     await job.completeIn(client, { confirmed: order_id });
     await client.query("commit");
   } catch (error) {
-    await client.query("rollback");
+    // Where the connection broke, it fails as well, and the first error is the one to tell.
+    await client.query("rollback").catch(() => {});
     throw error;
   }
 }
