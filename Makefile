@@ -68,7 +68,7 @@ test:
 	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(STAGE) lints-stores cargo clippy --locked -p halyard --all-features --all-targets -- -D warnings
 	$(STAGE) tests $(BESIDE) cargo test --locked --workspace --exclude halyard-house --exclude halyard-tests --exclude halyard --exclude halyard-example-billing --exclude halyard-example-sqlx
-	$(STAGE) planted-bugs cargo test --locked -p halyard-store --features planted-bugs --test planted
+	$(STAGE) planted-bugs $(BESIDE) --postgres cargo test --locked -p halyard-store --features planted-bugs --test planted
 	$(STAGE) release $(BUILD)
 	$(STAGE) schemathesis scripts/schemathesis/run
 	$(STAGE) sdk-rust $(BESIDE) cargo test --locked -p halyard --all-features

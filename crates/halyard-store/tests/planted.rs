@@ -3,7 +3,8 @@
 //! Bugs in rules, and in what every store does, by the random commands; bugs in what only SQLite's
 //! store has, by the suite that is named with them in [`NOTICED_BY`].
 //!
-//! `cargo test -p halyard-store --features planted-bugs --test planted`. To add a bug: a name and
+//! `scripts/services run --postgres cargo test -p halyard-store --features planted-bugs --test
+//! planted`. To add a bug: a name and
 //! a sentence in `halyard_core::planted`, one line beside the code that it breaks.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
@@ -14,6 +15,7 @@ mod groups;
 mod others;
 #[path = "faults/place.rs"]
 mod place;
+mod schema;
 
 use std::collections::BTreeSet;
 use std::panic::catch_unwind;
@@ -21,7 +23,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use halyard_core::planted::{Bug, choose, switch};
-use halyard_store::contract::random::{noticed_at, trouble};
+use halyard_store::contract::random::{is_noticed_at, noticed_at, trouble};
 use halyard_store::contract::{Maker, Opened};
 use halyard_store::memory::Memory;
 use halyard_store::options::Options;
@@ -85,6 +87,27 @@ fn in_the_rules_and_in_the_model() {
 #[test]
 fn in_the_rules_and_in_sqlite() {
     check(&InFile, &[Bug::RULES, Bug::STORES]);
+}
+
+/// The same bugs, each at the seed at which the model shows it: a sequence takes PostgreSQL a
+/// thousand times as long.
+#[test]
+fn in_the_rules_and_in_postgresql() {
+    let _turn = ONE_AT_A_TIME.lock();
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut missed = Vec::new();
+    // Which starts have lapsed it asks by a statement, which names their state.
+    let there = |bug: &Bug| *bug != Bug::ReaperForgetsState;
+    for bug in [Bug::RULES, Bug::STORES].concat().into_iter().filter(there) {
+        choose(bug);
+        let seed = noticed_at(&InMemory, switch, SEEDS);
+        println!("{bug:?}: seed {seed:?}");
+        if !seed.is_some_and(|seed| is_noticed_at(&schema::InSchema, switch, seed)) {
+            missed.push(bug);
+        }
+    }
+    let _ = std::panic::take_hook();
+    assert!(missed.is_empty(), "not noticed: {missed:?}");
 }
 
 /// A part of the tests of SQLite's store: it panics when it is red.

@@ -9,6 +9,7 @@ use halyard_core::fingerprint::Fingerprint;
 use halyard_core::id::JobId;
 use halyard_core::job::{Details, Job, Name, State};
 use halyard_core::key::Tombstone;
+use halyard_core::planted::{Bug, planted};
 use halyard_core::{limits, operate};
 use halyard_json::Text;
 use uuid::Uuid;
@@ -199,8 +200,7 @@ impl Loading<'_> {
             return Ok(());
         }
         let found = self.hands.query(&self.hands.sql.jobs, &[&uuids(&ids)]).await?;
-        self.take(&found)?;
-        Ok(())
+        self.take(&found).map(drop)
     }
 
     /// Puts jobs into the tables.
@@ -239,7 +239,7 @@ impl Loading<'_> {
 
     async fn ready(&mut self, ready: &Ready) -> Ran<()> {
         let Hands { sql, .. } = self.hands;
-        let open = |queue: &&Name| !self.tables.is_paused(queue);
+        let open = |it: &&Name| planted(Bug::PausedQueueClaimed) || !self.tables.is_paused(it);
         let queues: Vec<&str> = ready.queues.iter().filter(open).map(|it| &**it).collect();
         let mut pairs: Vec<(Name, Name)> = Vec::new();
         match &ready.tasks {

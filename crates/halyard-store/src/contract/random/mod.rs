@@ -103,6 +103,14 @@ pub fn noticed_at(maker: &impl Maker, switch: fn(bool), most: u64) -> Option<u64
     })
 }
 
+/// Says whether a store that `switch` breaks around each call is noticed where [`noticed_at`] gave
+/// this seed for another one. A panic is told of the last seed of its batch.
+#[cfg(feature = "planted-bugs")]
+pub fn is_noticed_at(maker: &impl Maker, switch: fn(bool), seed: u64) -> bool {
+    let batch: Vec<u64> = (seed - seed % BATCH..=seed).collect();
+    run_seeds(maker, switch, &[seed]).is_err() || run_seeds(maker, switch, &batch).is_err()
+}
+
 #[expect(clippy::disallowed_methods, reason = "a test is told by its environment how long to run")]
 fn wanted(usually: u64) -> u64 {
     let told = std::env::var("HALYARD_SEQUENCES").ok();
