@@ -67,4 +67,13 @@ fn the_first_key_comes_from_the_command_line() {
     assert_eq!(keys(&data, &["revoke", id]).json()["name"], "w");
     keys(&data, &["revoke", id]).failed(1, &["there is no key", "halyard keys list"]);
     keys(&data, &["revoke", "w"]).failed(1, &["there is no key w"]);
+
+    // The last key of an admin is what keeps a server from being open to all.
+    let id = admin["id"].as_str().unwrap();
+    keys(&data, &["revoke", id]).failed(1, &["the last admin's key", "--last"]);
+    let second = keys(&data, &["create", "--name", "b", "--role", "admin"]).json();
+    assert_eq!(keys(&data, &["revoke", id]).json()["name"], "admin");
+    let id = second["id"].as_str().unwrap();
+    keys(&data, &["revoke", id]).failed(1, &["the last admin's key"]);
+    assert_eq!(keys(&data, &["revoke", id, "--last"]).json()["name"], "b");
 }

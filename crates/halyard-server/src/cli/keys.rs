@@ -72,7 +72,17 @@ struct Revoke {
     /// The key's id, as `halyard keys list` shows it.
     #[arg(value_name = "ID")]
     id: String,
+    /// Also the last one of an admin: a server on this machine's own address, a proxy before it or
+    /// not, then asks nobody for a key, unless it has one in `HALYARD_API_KEY`.
+    #[arg(long)]
+    last: bool,
 }
+
+/// Whoever replaces a key that became known would otherwise open the server by it.
+const LAST_ADMIN: &str = "\
+this is the last admin's key, and without one a server on this machine's own address asks for none
+  make another one first: halyard keys create --name admin --role admin
+  or add --last, if that is what is wanted";
 
 /// A role on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -168,9 +178,11 @@ async fn revoke(args: &Args, wanted: &Revoke, screen: &Screen) -> anyhow::Result
     };
     let id = KeyId::parse(&wanted.id).ok_or_else(unknown)?;
     let store = open_standing(args).await?;
-    let revoked = store.revoke_api_key(id, false, by()).await;
-    let Revoked::Done(key) = revoked.context("the key could not be revoked")? else {
-        return Err(unknown().into());
+    let revoked = store.revoke_api_key(id, !wanted.last, by()).await;
+    let key = match revoked.context("the key could not be revoked")? {
+        Revoked::Done(key) => key,
+        Revoked::Unknown => return Err(unknown().into()),
+        Revoked::LastAdmin => return Err(Failure::refused(LAST_ADMIN).into()),
     };
     if screen.is_json() {
         screen.json(&convert::access::key(&key))?;
