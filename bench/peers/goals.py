@@ -11,7 +11,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from plan import AT_ONCE, BATCH, CREATE_32, DRAIN, LATENCY
+from plan import (
+    AT_ONCE,
+    BATCH,
+    CREATE_32,
+    DRAIN,
+    LATENCIES,
+    LATENCY,
+    POSTGRES_BATCH,
+    POSTGRES_CREATE_64,
+    POSTGRES_DRAIN,
+    POSTGRES_LATENCY,
+)
 from system import Language, Row
 
 
@@ -27,7 +38,7 @@ class Goal:
 
     def words(self) -> str:
         """The goal for a table."""
-        relation = "≤" if self.test == LATENCY else "≥"
+        relation = "≤" if self.test in LATENCIES else "≥"
         return f"{relation} {self.times:g} × {self.peer}"
 
 
@@ -44,7 +55,7 @@ class Found:
     @property
     def reached(self) -> bool:
         """Whether the median reaches it."""
-        if self.goal.test == LATENCY:
+        if self.goal.test in LATENCIES:
             return self.ratio <= self.goal.times
         return self.ratio >= self.goal.times
 
@@ -58,6 +69,11 @@ GOALS = (
     Goal("Node.js", AT_ONCE, "BullMQ always", 2),
     Goal("Node.js", AT_ONCE, "BullMQ everysec", 1),
     Goal("Node.js", LATENCY, "BullMQ", 1),
+    *(
+        Goal("Node.js", test, peer, 1)
+        for test in (POSTGRES_CREATE_64, POSTGRES_BATCH, POSTGRES_DRAIN, POSTGRES_LATENCY)
+        for peer in ("graphile-worker", "pg-boss")
+    ),
     Goal("Python", CREATE_32, "Celery", 5),
     Goal("Python", CREATE_32, "Dramatiq", 2),
     Goal("Python", DRAIN, "Celery", 5),
@@ -77,7 +93,7 @@ def judge(rows: Sequence[Row]) -> list[Found]:
 
 def _ratios(goal: Goal, rows: Sequence[Row]) -> list[float]:
     own = [row for row in rows if row.language == goal.language and row.test == goal.test]
-    best: Callable[[list[float]], float] = min if goal.test == LATENCY else max
+    best: Callable[[list[float]], float] = min if goal.test in LATENCIES else max
     ratios = []
     for number in sorted({row.round for row in own}):
         sides = []
@@ -86,7 +102,7 @@ def _ratios(goal: Goal, rows: Sequence[Row]) -> list[float]:
                 value
                 for row in own
                 if row.round == number and row.system.startswith(name)
-                if (value := row.p50 if goal.test == LATENCY else row.rate) is not None
+                if (value := row.p50 if goal.test in LATENCIES else row.rate) is not None
             ]
             if values:
                 sides.append(best(values))

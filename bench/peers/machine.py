@@ -105,9 +105,10 @@ def tree(root: int) -> list[int]:
     return found
 
 
-def cpu_seconds(root: int) -> float:
-    """Processor time of a process, its descendants, and those of them that have ended."""
-    return sum(times[1] for pid in tree(root) if (times := _times(pid)) is not None)
+def cpu_seconds(roots: Sequence[int]) -> float:
+    """Processor time of processes, their descendants, and those of them that have ended."""
+    found = [_times(pid) for root in roots for pid in tree(root)]
+    return sum(times[1] for times in found if times is not None)
 
 
 def _times(pid: int) -> tuple[int, float] | None:

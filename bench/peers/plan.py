@@ -19,10 +19,21 @@ CONCURRENCY = 100
 CONCURRENCY_IDLE = 10
 CALLERS = 32
 DRAIN_JOBS = 100_000
+POSTGRES_DRAIN_JOBS = 50_000
 #: Names of the tests, in the order in which they run.
 CREATE_1, CREATE_32, BATCH = "create, 1 caller", "create, 32 callers", "batches of 1,000"
 DRAIN, AT_ONCE, LATENCY = "drain", "everything at once", "latency"
-TESTS = (CREATE_1, CREATE_32, BATCH, DRAIN, AT_ONCE, LATENCY)
+#: The same with Halyard's server on PostgreSQL, beside those that know no other database.
+POSTGRES_CREATE_64 = "PostgreSQL, create, 64 callers"
+POSTGRES_BATCH = "PostgreSQL, batches of 1,000"
+POSTGRES_DRAIN = "PostgreSQL, drain"
+POSTGRES_LATENCY = "PostgreSQL, latency"
+TESTS = (
+    *(CREATE_1, CREATE_32, BATCH, DRAIN, AT_ONCE, LATENCY),
+    *(POSTGRES_CREATE_64, POSTGRES_BATCH, POSTGRES_DRAIN, POSTGRES_LATENCY),
+)
+#: Those that find a time and not a rate.
+LATENCIES = (LATENCY, POSTGRES_LATENCY)
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,7 @@ def measures(
     ]
     if language == "Node.js":
         yield from _node(systems, creates, latency_jobs)
+        yield from _postgres(systems, seconds, latency_jobs)
     else:
         yield from _python(systems, creates, latency_jobs)
 
@@ -69,6 +81,25 @@ def _node(systems: Systems, creates: list[Create], latency_jobs: int) -> Iterato
     for sync in syncs:
         yield Measure(systems.bullmq(sync, CONCURRENCY_IDLE), latency)
     yield Measure(systems.graphile(concurrency=CONCURRENCY_IDLE), latency)
+
+
+def _postgres(systems: Systems, seconds: float, latency_jobs: int) -> Iterator[Measure]:
+    """All on one cluster."""
+    for create in (
+        Create(POSTGRES_CREATE_64, callers=64, seconds=seconds),
+        Create(POSTGRES_BATCH, callers=1, seconds=seconds, batch=1_000),
+    ):
+        yield Measure(systems.halyard_postgres(CONCURRENCY), create)
+        yield Measure(systems.graphile(concurrency=10), create)
+        yield Measure(systems.pgboss(), create)
+    drain = Drain(POSTGRES_DRAIN, POSTGRES_DRAIN_JOBS)
+    yield Measure(systems.halyard_postgres(CONCURRENCY), drain)
+    yield Measure(systems.graphile(concurrency=50, queued=1_000, delay=250), drain)
+    yield Measure(systems.pgboss(concurrency=4, fetch=500), drain)
+    latency = Latency(POSTGRES_LATENCY, latency_jobs)
+    yield Measure(systems.halyard_postgres(CONCURRENCY_IDLE), latency)
+    yield Measure(systems.graphile(concurrency=CONCURRENCY_IDLE), latency)
+    yield Measure(systems.pgboss(concurrency=1, fetch=10, notify=1), latency)
 
 
 def _python(systems: Systems, creates: list[Create], latency_jobs: int) -> Iterator[Measure]:

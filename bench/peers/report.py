@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any
 
 from goals import Found, judge
-from plan import LATENCY, TESTS
+from plan import LATENCIES, TESTS
 from system import Row
 from systems import TOP, Programs
 
@@ -65,7 +65,7 @@ def versions(programs: Programs) -> dict[str, str]:
     modules = programs.node_modules / "node_modules"
     node = {
         name: json.loads((modules / name / "package.json").read_text())["version"]
-        for name in ("bullmq", "graphile-worker")
+        for name in ("bullmq", "graphile-worker", "pg-boss")
     }
     show = "from importlib.metadata import version; import sys; print(version(sys.argv[1]))"
     python = {name: _said([programs.python, "-c", show, name]) for name in ("celery", "dramatiq")}
@@ -98,7 +98,7 @@ def _rates(rows: list[Row]) -> list[str]:
         "|---|---|---:|---|---:|---:|",
     ]
     for test, system, group in _groups(rows):
-        if test == LATENCY:
+        if test in LATENCIES:
             continue
         rates = [row.rate for row in group if row.rate is not None]
         cells = [
@@ -112,11 +112,11 @@ def _rates(rows: list[Row]) -> list[str]:
 
 
 def _latencies(rows: list[Row]) -> list[str]:
-    lines = ["| latency | p50, ms | p99, ms |", "|---|---:|---:|"]
+    lines = ["| test | system | p50, ms | p99, ms |", "|---|---|---:|---:|"]
     for test, system, group in _groups(rows):
-        if test == LATENCY:
+        if test in LATENCIES:
             p50, p99 = _median(group, lambda row: row.p50), _median(group, lambda row: row.p99)
-            lines.append(f"| {system} | {number(p50)} | {number(p99)} |")
+            lines.append(f"| {test} | {system} | {number(p50)} | {number(p99)} |")
     return lines
 
 

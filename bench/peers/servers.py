@@ -10,9 +10,11 @@ import os
 import shutil
 import signal
 import subprocess
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from machine import MeasureError, end, free_port, listens, spawn
+from machine import SECONDS_TO_START, MeasureError, end, free_port, listens, spawn
 
 #: Shared memory of PostgreSQL, and how far apart its checkpoints are: its documentation's advice
 #: for many writes.
@@ -38,9 +40,9 @@ class Server:
         self._processes: list[subprocess.Popen[str]] = []
 
     @property
-    def pid(self) -> int:
-        """The pid of the server, whose processor time counts."""
-        return self._processes[-1].pid
+    def pids(self) -> Sequence[int]:
+        """The pids of the server, whose processor time counts."""
+        return [self._processes[-1].pid]
 
     def begin(
         self,
@@ -68,6 +70,7 @@ class HalyardServer(Server):
     def __init__(self, binary: Path) -> None:
         super().__init__()
         self._binary = binary
+        self._environment: dict[str, str] = {}
 
     def start(self, folder: Path) -> None:
         """Starts it."""
@@ -81,7 +84,7 @@ class HalyardServer(Server):
             "--data-dir",
             folder / "data",
         ]
-        self.begin(command, folder / "log", port=self.port)
+        self.begin(command, folder / "log", port=self.port, environment=self._environment)
 
 
 class RedisServer(Server):
@@ -103,7 +106,8 @@ class RedisServer(Server):
 
 class PostgresServer(Server):
     """`postgres` on a cluster that is kept between tests: it writes faster into log files that it
-    has written before.
+    has written before. Each test has the database `bench` anew. Everything is synced: that is its
+    default.
     """
 
     def __init__(self, cluster: Path) -> None:
@@ -123,6 +127,20 @@ class PostgresServer(Server):
         program, port = programs[-1] / "postgres", str(self.port)
         command: Command = [program, "-D", self._cluster, "-p", port, *flags]
         self.begin(command, log, port=self.port, as_user="postgres")
+        self._empty(programs[-1] / "psql", log)
+
+    def _empty(self, psql: Path, log: Path) -> None:
+        """Makes the database anew; what is written of it now is not written in the test."""
+        command: Command = [psql, "-X", "-q", "-v", "ON_ERROR_STOP=1"]
+        for statement in ("DROP DATABASE IF EXISTS bench", "CREATE DATABASE bench", "CHECKPOINT"):
+            command += ["-c", statement]
+        where = f"postgres://postgres@127.0.0.1:{self.port}/postgres"
+        deadline = time.monotonic() + SECONDS_TO_START
+        # It listens before it takes anybody in.
+        while spawn([*command, where], log=log).wait() != 0:
+            if time.monotonic() > deadline:
+                raise MeasureError(log.read_text()[-2000:])
+            time.sleep(0.1)
 
     def _make(self, programs: Path, log: Path) -> None:
         self._cluster.mkdir()
@@ -136,6 +154,31 @@ class PostgresServer(Server):
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """Ends it without waiting for its clients."""
         super().stop(how)
+
+
+class HalyardOnPostgres(HalyardServer):
+    """`halyard serve` with its default settings on a PostgreSQL."""
+
+    def __init__(self, binary: Path, cluster: Path) -> None:
+        super().__init__(binary)
+        self._database = PostgresServer(cluster)
+
+    @property
+    def pids(self) -> Sequence[int]:
+        """Both: what the database does is part of it."""
+        return [*super().pids, *self._database.pids]
+
+    def start(self, folder: Path) -> None:
+        """Starts both."""
+        self._database.start(folder)
+        place = f"postgres://postgres@127.0.0.1:{self._database.port}/bench?sslmode=disable"
+        self._environment = {"HALYARD_DATABASE_URL": place}
+        super().start(folder)
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        """Ends both."""
+        super().stop(how)
+        self._database.stop()
 
 
 class RabbitServer(Server):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,8 +69,8 @@ class System(ABC):
         self.environment: dict[str, str] = {}
 
     @abstractmethod
-    def start(self, folder: Path) -> int:
-        """Starts the server, empty; answers its pid."""
+    def start(self, folder: Path) -> Sequence[int]:
+        """Starts the server, empty; answers the pids whose processor time is its own."""
 
     @abstractmethod
     def stop(self) -> None:
@@ -96,8 +96,8 @@ class System(ABC):
             raise MeasureError(f"{self.name} did not do its work: {left} of {jobs}")
 
     @contextmanager
-    def started(self, parent: Path) -> Iterator[int]:
-        """The server on a temporary folder in `parent`; gives its pid."""
+    def started(self, parent: Path) -> Iterator[Sequence[int]]:
+        """The server on a temporary folder in `parent`; gives its pids."""
         folder = Path(tempfile.mkdtemp(prefix="halyard-peers-", dir=parent))
         folder.chmod(0o755)
         try:
@@ -114,8 +114,8 @@ class Test(ABC):
     name: str
 
     @abstractmethod
-    def measure(self, system: System, server: int) -> Row:
-        """Measures a system whose server has the pid `server`."""
+    def measure(self, system: System, server: Sequence[int]) -> Row:
+        """Measures a system whose server has the pids `server`."""
 
     def row(self, system: System, jobs: int, seconds: float, setting: dict[str, Any]) -> Row:
         """A row without what else was found; its round is set later."""
@@ -130,7 +130,7 @@ class Create(Test):
     seconds: float
     batch: int = 1
 
-    def measure(self, system: System, server: int) -> Row:
+    def measure(self, system: System, server: Sequence[int]) -> Row:
         """Counts creates until the time is up."""
         setting = {"callers": self.callers, "batch": self.batch, "seconds": self.seconds}
         before = cpu_seconds(server)
@@ -148,7 +148,7 @@ class Drain(Test):
 
     jobs: int
 
-    def measure(self, system: System, server: int) -> Row:
+    def measure(self, system: System, server: Sequence[int]) -> Row:
         """Counts from the first to the last job that the worker handles."""
         system.call("create", jobs=self.jobs, batch=1_000, seconds=SECONDS_MAX, warm=0)
         before = cpu_seconds(server)
@@ -170,7 +170,7 @@ class AtOnce(Test):
     jobs: int
     callers: int
 
-    def measure(self, system: System, server: int) -> Row:
+    def measure(self, system: System, server: Sequence[int]) -> Row:
         """Counts from the first create to the last job that was handled."""
         warm = WARM_JOBS * self.callers
         total = WARM_JOBS + warm + self.jobs
@@ -203,7 +203,7 @@ class Latency(Test):
 
     jobs: int
 
-    def measure(self, system: System, server: int) -> Row:
+    def measure(self, system: System, server: Sequence[int]) -> Row:
         """Finds the time from before a create to the handler's first line."""
         options = system.work | {"jobs": self.jobs + WARM_JOBS, "latency": 1}
         worker = system.run("work", seconds=SECONDS_MAX, ready=WARM_JOBS, **options)

@@ -8,11 +8,12 @@ in `plan.py`.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from servers import HalyardServer, PostgresServer, RabbitServer, RedisServer
+from servers import HalyardOnPostgres, HalyardServer, PostgresServer, RabbitServer, RedisServer
 from system import Language, System
 
 HERE = Path(__file__).resolve().parent
@@ -38,8 +39,8 @@ class AnyServer(Protocol):
     port: int
 
     @property
-    def pid(self) -> int:
-        """The server's pid."""
+    def pids(self) -> Sequence[int]:
+        """The server's pids."""
 
     def start(self, folder: Path) -> None:
         """Starts it in a folder."""
@@ -74,10 +75,10 @@ class Served(System):
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 
-    def start(self, folder: Path) -> int:
+    def start(self, folder: Path) -> Sequence[int]:
         """Starts the server."""
         self._server.start(folder)
-        return self._server.pid
+        return self._server.pids
 
     def stop(self) -> None:
         """Ends the server."""
@@ -92,14 +93,14 @@ class Served(System):
         return super().run(mode, port=self._server.port, **options)
 
 
-class Graphile(Served):
-    """graphile-worker, which needs its tables."""
+class Prepared(Served):
+    """A system that needs its tables."""
 
-    def start(self, folder: Path) -> int:
-        """Starts the server and makes the tables, or empties them."""
-        pid = super().start(folder)
-        self.call("prepare")
-        return pid
+    def start(self, folder: Path) -> Sequence[int]:
+        """Starts the server and makes the tables."""
+        pids = super().start(folder)
+        self.call("prepare", **self.work)
+        return pids
 
 
 class Brokered(Served):
@@ -109,11 +110,11 @@ class Brokered(Served):
         super().__init__(*arguments)
         self._scheme = scheme
 
-    def start(self, folder: Path) -> int:
+    def start(self, folder: Path) -> Sequence[int]:
         """Starts the broker."""
-        pid = super().start(folder)
+        pids = super().start(folder)
         self.environment["BENCH_BROKER"] = f"{self._scheme}127.0.0.1:{self._server.port}"
-        return pid
+        return pids
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,17 @@ class Systems:
     def graphile(self, **work: int) -> System:
         """graphile-worker on PostgreSQL."""
         server = PostgresServer(self.programs.kept / "postgres")
-        return Graphile(self.programs, "graphile-worker", server, "graphile.js", work)
+        return Prepared(self.programs, "graphile-worker", server, "graphile.js", work)
+
+    def halyard_postgres(self, concurrency: int) -> System:
+        """Halyard in Node.js, with a server on PostgreSQL."""
+        server = HalyardOnPostgres(self.programs.halyard, self.programs.kept / "postgres")
+        return Served(self.programs, "Halyard", server, "halyard.js", {"concurrency": concurrency})
+
+    def pgboss(self, **work: int) -> System:
+        """pg-boss on PostgreSQL."""
+        server = PostgresServer(self.programs.kept / "postgres")
+        return Prepared(self.programs, "pg-boss", server, "pgboss.js", work)
 
     def halyard_threads(self, concurrency: int) -> System:
         """Halyard in Python, with threads."""

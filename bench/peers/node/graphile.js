@@ -16,13 +16,11 @@ let producer;
 await drive({
   async open({ port, callers }, mode) {
     const max = Math.min(callers + 10, CONNECTIONS_MAX);
-    pool = new pg.Pool({ host: "127.0.0.1", port, user: "postgres", database: "postgres", max });
+    pool = new pg.Pool({ host: "127.0.0.1", port, user: "postgres", database: "bench", max });
     pool.on("error", () => {});
     producer = await makeWorkerUtils({ pgPool: pool, logger });
     if (mode === "prepare") {
       await producer.migrate();
-      await pool.query("TRUNCATE graphile_worker._private_jobs");
-      await pool.query("CHECKPOINT");
     }
   },
   create: (payload) => producer.addJob("task", payload),

@@ -107,14 +107,14 @@ def _follow(process: subprocess.Popen[str], path: Path, options: Options) -> Opt
         total = _read(path)
         if total.jobs > 0 and cpu is None:
             # Not the start of the program: that takes seconds.
-            cpu = cpu_seconds(process.pid)
+            cpu = cpu_seconds([process.pid])
         if total.jobs >= ready and not said:
             said = True
             print("READY", flush=True)
         if total.jobs >= options["jobs"] or now() > deadline or process.poll() is not None:
             break
         time.sleep(POLL_SECONDS)
-    used = cpu_seconds(process.pid) - (cpu or 0.0)
+    used = cpu_seconds([process.pid]) - (cpu or 0.0)
     return {"jobs": total.jobs, "first": total.first, "last": total.last, "cpu": used}
 
 
