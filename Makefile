@@ -9,6 +9,7 @@
 #   make bench-server    the first of the two alone                      (ARGS="--quick" and others)
 #   make bench-peers     the second alone, with what it needs            (ARGS="…")
 #   make bench-dashboard     the pages, with a million jobs, about 15 minutes
+#   make bench-postgres  the first on a PostgreSQL of its own, which syncs (ARGS="--quick" and others)
 #   make clean    all that was built here
 #
 # A stage is one line: $(STAGE) name command. It can be run by itself as it stands.
@@ -34,7 +35,7 @@ SDK_PYTHON := sdk/python/scripts
 BILLING_PYTHON := examples/billing/python/scripts
 FRAMEWORKS := examples/frameworks/scripts
 
-.PHONY: help build test check demo bench bench-server bench-peers bench-dashboard clean python-requirements
+.PHONY: help build test check demo bench bench-server bench-peers bench-dashboard bench-postgres clean python-requirements
 .NOTPARALLEL:
 
 help:
@@ -141,6 +142,16 @@ bench-server: build
 bench-dashboard: build
 	$(SETUP) chromium
 	HALYARD_BIN=$(BINARY) npm --prefix dashboard run bench
+
+# Shared memory and checkpoints as its documentation advises for many writes; everything is synced.
+# `sslmode=disable`: what is measured is the database, over loopback.
+BENCH_POSTGRES := fsync=on synchronous_commit=on shared_buffers=1GB max_wal_size=4GB checkpoint_timeout=15min
+# On the disk: the temporary folder of a system may lie in memory.
+bench-postgres: export TMPDIR = /var/tmp
+bench-postgres: export HALYARD_TEST_POSTGRES_SETTINGS = $(BENCH_POSTGRES)
+bench-postgres: build
+	$(SETUP) services
+	@$(BESIDE) --postgres bash -c '"$$0" bench --database-url "$$HALYARD_TEST_POSTGRES_URL?sslmode=disable" "$$@"' $(BINARY) $(ARGS)
 
 bench-peers: build
 	$(SETUP) peers

@@ -15,6 +15,7 @@
 //! | `outcome` | what became of a commit that was not simply answered |
 //! | `needs`, `load`, `loaded` | what calls need, loading and locking it |
 //! | `difference`, `write` | what the calls made of it, writing that |
+//! | `plain` | a connection beside the pool, for who looks on |
 //! | [`doctor`] | what may go wrong with a database, looked at from outside |
 //! | `store`, `prune` | the verbs |
 //! | `reads` | the verbs that only read |
@@ -35,6 +36,7 @@ pub(crate) mod moving;
 mod needs;
 mod notify;
 mod outcome;
+mod plain;
 mod prune;
 mod reads;
 mod rights;
@@ -60,6 +62,7 @@ pub use self::connect::{
     SCHEMA_DEFAULT, Time, VERSION_MIN,
 };
 use self::lanes::Lanes;
+pub use self::plain::plain;
 use self::reads::Reads;
 use self::statements::Statements;
 use self::trouble::{Ran, Trouble, told};

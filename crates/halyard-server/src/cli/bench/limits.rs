@@ -66,6 +66,11 @@ impl Limits {
         Self { directory: directory.to_owned(), length, known: HashMap::new() }
     }
 
+    /// How long each takes.
+    pub(super) fn length(&self) -> Duration {
+        self.length
+    }
+
     /// How many a second.
     pub(super) async fn rate(&mut self, limit: Limit) -> anyhow::Result<f64> {
         if let Some(rate) = self.known.get(&limit) {
@@ -208,13 +213,13 @@ impl Rows {
 }
 
 /// An id that rises with time and is random behind that, as a UUIDv7.
-fn id(number: i64) -> [u8; 16] {
+pub(super) fn id(number: i64) -> [u8; 16] {
     let time = 1_764_000_000_000 + u128::from((number / 100).unsigned_abs());
     (time << 80 | u128::from(spread(number))).to_be_bytes()
 }
 
 /// A number's image among all 64-bit numbers, another for each.
-fn spread(number: i64) -> u64 {
+pub(super) fn spread(number: i64) -> u64 {
     number.unsigned_abs().wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 

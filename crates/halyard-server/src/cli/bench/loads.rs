@@ -2,7 +2,10 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::connection::Connection;
 use super::requests::{self, Finish, KeyedCreate};
@@ -110,6 +113,32 @@ impl<R: Round> Round for Limited<R> {
             Ok(_) => self.round.round().await,
             Err(_) => Ok(None),
         }
+    }
+}
+
+/// Rounds of another kind at a steady rate, which all its loops keep together. Whoever is late
+/// begins at once, until what was missed is made up for.
+pub(super) struct Paced<R> {
+    round: R,
+    begun: Instant,
+    every: Duration,
+    next: Arc<AtomicU32>,
+}
+
+impl<R> Paced<R> {
+    /// A round `every` so often.
+    pub(super) fn to(every: Duration, rounds: Vec<R>) -> Vec<Self> {
+        let (begun, next) = (Instant::now(), Arc::new(AtomicU32::new(0)));
+        let paced = |round| Self { round, begun, every, next: Arc::clone(&next) };
+        rounds.into_iter().map(paced).collect()
+    }
+}
+
+impl<R: Round> Round for Paced<R> {
+    async fn round(&mut self) -> anyhow::Result<Option<u64>> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        tokio::time::sleep_until(self.begun + self.every * number).await;
+        self.round.round().await
     }
 }
 

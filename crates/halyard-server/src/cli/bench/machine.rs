@@ -71,13 +71,45 @@ fn filesystem(directory: &Path) -> Option<String> {
 
 /// Processor time of one process so far, all its threads together.
 pub(super) fn cpu_of(process: u32) -> Option<Duration> {
+    ticks(&stat_of(process)?, 2)
+}
+
+/// The process that started another one.
+fn parent_of(process: u32) -> Option<u32> {
+    stat_of(process)?.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The first process of the PostgreSQL that one of its processes belongs to, if there is one here.
+pub(super) fn postgres_of(process: u32) -> Option<u32> {
+    let name = fs::read_to_string(format!("/proc/{process}/comm")).ok()?;
+    if name.trim() == "postgres" { parent_of(process) } else { None }
+}
+
+/// Processor time so far of a process and its children, those that have ended among them.
+pub(super) fn cpu_of_family(parent: u32) -> Option<Duration> {
+    let mut whole = ticks(&stat_of(parent)?, 4)?;
+    for entry in fs::read_dir("/proc").ok()?.flatten() {
+        let process = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        // One that ends meanwhile is counted by its parent, next time.
+        let Some(stat) = process.and_then(stat_of) else { continue };
+        if stat.split_whitespace().nth(1) == Some(parent.to_string().as_str()) {
+            whole += ticks(&stat, 2)?;
+        }
+    }
+    Some(whole)
+}
+
+/// What stands in `/proc/…/stat` behind the name, which is in brackets and may hold anything.
+fn stat_of(process: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The second field is a name in brackets and may hold anything.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let mut times = fields.split_whitespace().skip(11);
-    let user: u32 = times.next()?.parse().ok()?;
-    let system: u32 = times.next()?.parse().ok()?;
-    Some(TICK * (user + system))
+    stat.rsplit_once(')').map(|(_, fields)| fields.to_owned())
+}
+
+/// The sum of the first `count` of: user, system, and both of children that have ended.
+fn ticks(stat: &str, count: usize) -> Option<Duration> {
+    let times = stat.split_whitespace().skip(11).take(count);
+    let times: Vec<u32> = times.map(|time| time.parse().ok()).collect::<Option<_>>()?;
+    Some(TICK * times.iter().sum::<u32>())
 }
 
 /// Processor time of everything on the machine so far, and of whom it lent its cores to.
@@ -133,6 +165,8 @@ mod tests {
             spent = std::hint::black_box(spent + 1);
         }
         assert!(cpu_of_all().unwrap() > all);
+        assert!(cpu_of_family(me).unwrap() >= before + TICK * 3);
+        assert_eq!(parent_of(me), Some(std::os::unix::process::parent_id()));
         let memory = Memory::of(me).unwrap();
         assert!(0 < memory.now_kib && memory.now_kib <= memory.peak_kib, "{memory:?}");
     }

@@ -10,6 +10,9 @@ use serde::Serialize;
 use super::latency::Latency;
 use super::limits::Limit;
 use super::machine::{Machine, Memory};
+use super::postgres::Settings;
+use super::postgres::cost::Cost;
+use super::postgres::steady::Steady;
 use super::suite::{Ran, Test};
 
 /// Everything that one run found.
@@ -21,11 +24,16 @@ pub(super) struct Report {
     pub(super) machine: Machine,
     /// Of each test.
     pub(super) seconds: f64,
+    /// The settings of the database that was measured, when it was not SQLite.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) database: Option<Settings>,
     /// Appends of 4 KiB that the disk syncs in a second.
     pub(super) syncs: Option<f64>,
     pub(super) tests: Vec<Figure>,
     pub(super) latency: Option<Latency>,
     pub(super) start_ups: Vec<StartUp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) steady: Option<Steady>,
 }
 
 /// The figures of one test.
@@ -42,11 +50,16 @@ pub(super) struct Figure {
     pub(super) limits: Vec<LimitFigure>,
     /// A job.
     pub(super) server_cpu_us: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) database_cpu_us: Option<f64>,
     pub(super) client_cpu_us: Option<f64>,
     /// Share of the machine that others used meanwhile.
     pub(super) elsewhere_percent: Option<f64>,
     /// Of the server.
     pub(super) memory: Option<Memory>,
+    /// Of the database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cost: Option<Cost>,
 }
 
 /// What the machine itself can do.
@@ -81,10 +94,25 @@ impl Figure {
             seconds: ran.seen.seconds,
             limits,
             server_cpu_us: ran.seen.server_cpu_us,
+            database_cpu_us: ran.seen.database_cpu_us,
             client_cpu_us: ran.seen.client_cpu_us,
             elsewhere_percent: ran.seen.elsewhere_percent,
             memory: ran.memory,
+            cost: ran.cost,
         }
+    }
+}
+
+impl StartUp {
+    fn print(&self) {
+        anstream::println!(
+            "start-up on {}: {:.0} to {:.0} ms, {} MiB of memory, {} MiB of files",
+            self.on,
+            self.shortest_ms,
+            self.longest_ms,
+            self.memory.map_or_else(unknown, |memory| (memory.now_kib >> 10).to_string()),
+            self.file_bytes >> 20
+        );
     }
 }
 
@@ -94,8 +122,18 @@ impl Report {
         std::fs::write(file, json).with_context(|| format!("cannot write {}", file.display()))
     }
 
+    /// Nothing was measured.
+    pub(super) fn is_empty(&self) -> bool {
+        let has_figures = self.latency.is_some() || self.steady.is_some();
+        self.tests.is_empty() && self.start_ups.is_empty() && !has_figures
+    }
+
     pub(super) fn print(&self) {
         anstream::println!("{}", self.machine);
+        if let Some(settings) = &self.database {
+            let all = settings.iter().map(|(name, value)| format!("{name}={value}"));
+            anstream::println!("PostgreSQL: {}", all.collect::<Vec<_>>().join(" "));
+        }
         if let Some(syncs) = self.syncs {
             anstream::println!("{}: {} a second", Limit::Sync, thousands(syncs));
         }
@@ -118,15 +156,9 @@ impl Report {
                 latency.samples
             );
         }
-        for start in &self.start_ups {
-            anstream::println!(
-                "start-up on {}: {:.0} to {:.0} ms, {} MiB of memory, {} MiB of files",
-                start.on,
-                start.shortest_ms,
-                start.longest_ms,
-                start.memory.map_or_else(unknown, |memory| (memory.now_kib >> 10).to_string()),
-                start.file_bytes >> 20
-            );
+        self.start_ups.iter().for_each(StartUp::print);
+        if let Some(steady) = &self.steady {
+            steady.print();
         }
     }
 
@@ -139,22 +171,20 @@ impl Report {
     }
 
     fn table(&self) -> Table {
+        const DATABASE: [&str; 4] = ["database µs/job", "WAL B/job", "dead/job", "of them HOT"];
+        let mut header = vec!["test", "jobs/s", "machine's limit a second", "server µs/job"];
+        header.extend(["client µs/job", "peak MiB", "others %"]);
+        if self.database.is_some() {
+            header.extend(DATABASE);
+        }
         let mut table = Table::new();
-        table.load_style(presets::NOTHING).set_header([
-            "test",
-            "jobs/s",
-            "machine's limit a second",
-            "server µs/job",
-            "client µs/job",
-            "peak MiB",
-            "others %",
-        ]);
+        table.load_style(presets::NOTHING).set_header(header);
         for figure in &self.tests {
             let limits = figure.limits.iter();
             let limits: Vec<_> = limits
                 .map(|LimitFigure { limit, rate }| format!("{} {limit}", thousands(*rate)))
                 .collect();
-            table.add_row([
+            let mut row = vec![
                 figure.name.to_owned(),
                 thousands(figure.rate),
                 limits.join(", "),
@@ -162,7 +192,13 @@ impl Report {
                 tenths(figure.client_cpu_us),
                 figure.memory.map_or_else(unknown, |memory| (memory.peak_kib >> 10).to_string()),
                 figure.elsewhere_percent.map_or_else(unknown, |percent| format!("{percent:.0}")),
-            ]);
+            ];
+            if let Some(cost) = &figure.cost {
+                row.push(tenths(figure.database_cpu_us));
+                row.push(thousands(cost.wal_bytes));
+                row.extend([cost.dead_tuples, cost.hot_tuples].map(|dead| format!("{dead:.2}")));
+            }
+            table.add_row(row);
         }
         for column in table.column_iter_mut() {
             if !matches!(column.index, 0 | 2) {

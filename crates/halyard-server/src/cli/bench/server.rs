@@ -1,4 +1,5 @@
-//! `halyard serve` as a child process: this program's own executable on a directory of the test.
+//! `halyard serve` as a child process: this program's own executable on a directory of the test, or
+//! on a schema of a database.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -13,6 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::connection::Connection;
 use super::machine::{self, Memory};
+use super::postgres::Schema;
 use super::requests;
 
 /// Longer than retention and keys last by default: nothing is pruned under a test, and the big
@@ -29,6 +31,8 @@ pub(super) struct Server {
     child: Child,
     /// Kept open: a server must not fail on a word that nobody reads.
     _output: BufReader<ChildStdout>,
+    /// The database's first process, when it runs on this machine.
+    database: Option<u32>,
     /// Where it listens.
     pub(super) address: SocketAddr,
     /// From its start until it said where it listens.
@@ -39,6 +43,21 @@ impl Server {
     /// Starts a server for `directory`, which need not exist: its data lies in a directory of its
     /// own there, beside what it logs.
     pub(super) fn start(directory: &Path) -> anyhow::Result<Self> {
+        Self::spawn(directory, &[], None)
+    }
+
+    /// Starts a server whose jobs lie in `schema`; what it logs lies in `directory`.
+    pub(super) fn on_postgres(directory: &Path, schema: &Schema) -> anyhow::Result<Self> {
+        let place =
+            [("HALYARD_DATABASE_URL", &*schema.url), ("HALYARD_DATABASE_SCHEMA", &*schema.name)];
+        Self::spawn(directory, &place, schema.database_pid)
+    }
+
+    fn spawn(
+        directory: &Path,
+        place: &[(&str, &str)],
+        database: Option<u32>,
+    ) -> anyhow::Result<Self> {
         fs::create_dir_all(directory)
             .with_context(|| format!("cannot make {}", directory.display()))?;
         let log = directory.join("server.log");
@@ -54,6 +73,7 @@ impl Server {
             .arg(data(directory))
             .env("HALYARD_RETENTION_COMPLETED_MS", KEPT_MS)
             .env("HALYARD_RETENTION_MAX_JOBS", KEPT_JOBS)
+            .envs(place.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(File::create(&log)?)
@@ -71,7 +91,7 @@ impl Server {
             let log = fs::read_to_string(&log).unwrap_or_default();
             bail!("the server did not come up; it said: {line}{log}");
         };
-        Ok(Self { child, _output: output, address, came_up_in: begun.elapsed() })
+        Ok(Self { child, _output: output, database, address, came_up_in: begun.elapsed() })
     }
 
     /// Its counters.
@@ -85,6 +105,11 @@ impl Server {
     /// Processor time that it used so far.
     pub(super) fn cpu(&self) -> Option<Duration> {
         machine::cpu_of(self.child.id())
+    }
+
+    /// Processor time that its database used so far, for whomever.
+    pub(super) fn database_cpu(&self) -> Option<Duration> {
+        machine::cpu_of_family(self.database?)
     }
 
     /// Memory that it holds, and held at most.

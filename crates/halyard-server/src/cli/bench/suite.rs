@@ -8,6 +8,8 @@ use anyhow::ensure;
 use super::big;
 use super::limits::{self, Limit};
 use super::loads::{Keyed, Limited, Repeat, Work};
+use super::postgres::Schema;
+use super::postgres::cost::{Cost, Meter};
 use super::requests::TASK;
 use super::server::{Scratch, Server};
 use super::window::{self, Seen, Window};
@@ -15,6 +17,10 @@ use super::window::{self, Seen, Window};
 /// Jobs that can be claimed and finished in a second by no means: so many are made ready for each
 /// second of a test, by the size of its batch.
 const READY_JOBS: &[(usize, u64)] = &[(1, 40_000), (10, 100_000), (100, 160_000), (1_000, 240_000)];
+
+/// The same on PostgreSQL, whose own claims and finishes take longer.
+const READY_JOBS_POSTGRES: &[(usize, u64)] =
+    &[(1, 10_000), (10, 30_000), (100, 50_000), (1_000, 60_000)];
 
 /// What a test does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,28 +86,64 @@ impl Test {
     pub(super) async fn on_empty(&self, parent: &Path, window: Window) -> anyhow::Result<Ran> {
         let scratch = Scratch::new(parent)?;
         let server = Server::start(scratch.path())?;
+        self.make_ready(&server, window, READY_JOBS).await?;
         let seen = self.run(&server, window).await?;
-        let ran = Ran { seen, memory: server.memory() };
+        let ran = Ran { seen, memory: server.memory(), cost: None };
         server.stop()?;
         Ok(ran)
+    }
+
+    /// Runs it on a server of its own, whose jobs lie in a schema of its own. What a database
+    /// counts it tells when a connection ends, so what is made ready before has another server.
+    pub(super) async fn on_postgres(
+        &self,
+        parent: &Path,
+        schema: &Schema,
+        window: Window,
+    ) -> anyhow::Result<Ran> {
+        let scratch = Scratch::new(parent)?;
+        let server = Server::on_postgres(scratch.path(), schema)?;
+        self.make_ready(&server, window, READY_JOBS_POSTGRES).await?;
+        server.stop()?;
+        let meter = Meter::read(schema).await?;
+        let server = Server::on_postgres(scratch.path(), schema)?;
+        let seen = self.run(&server, window).await?;
+        let memory = server.memory();
+        server.stop()?;
+        let cost = meter.cost_of(seen.acknowledged).await?;
+        Ok(Ran { seen, memory, cost: Some(cost) })
     }
 
     /// Runs it on a server that has jobs of others.
     pub(super) async fn on_big(&self, directory: &Path, window: Window) -> anyhow::Result<Ran> {
         let server = Server::start(directory)?;
+        self.make_ready(&server, window, READY_JOBS).await?;
         let seen = self.run(&server, window).await?;
-        let ran = Ran { seen, memory: server.memory() };
+        let ran = Ran { seen, memory: server.memory(), cost: None };
         big::clear(&server).await?;
         server.stop()?;
         Ok(ran)
     }
 
+    /// Makes the jobs that it claims.
+    async fn make_ready(
+        &self,
+        server: &Server,
+        window: Window,
+        ready: &[(usize, u64)],
+    ) -> anyhow::Result<()> {
+        const BATCH: u64 = 1_000;
+        let Load::Work(batch) = self.load else { return Ok(()) };
+        let a_second = ready.iter().find(|(of, _)| batch <= *of).map_or(0, |(_, jobs)| *jobs);
+        let length: Duration = window.warm_up + window.length;
+        let jobs = a_second * u64::try_from(length.as_millis())? / 1_000;
+        let rounds = Repeat::batches(server.address, 2, TASK, 1_000).await?;
+        window::run_out(Limited::to(jobs.div_ceil(BATCH).max(1), rounds), drop).await.map(drop)
+    }
+
     /// A rate is never made of refused calls: what the loops counted is what the server counted.
     async fn run(&self, server: &Server, window: Window) -> anyhow::Result<Seen> {
         let (address, loops) = (server.address, self.connections);
-        if let Load::Work(batch) = self.load {
-            make_ready(server, batch, window).await?;
-        }
         let before = server.stats().await?.totals;
         let seen = match self.load {
             Load::Create => {
@@ -139,13 +181,6 @@ impl Test {
 pub(super) struct Ran {
     pub(super) seen: Seen,
     pub(super) memory: Option<super::machine::Memory>,
-}
-
-async fn make_ready(server: &Server, batch: usize, window: Window) -> anyhow::Result<()> {
-    const BATCH: u64 = 1_000;
-    let a_second = READY_JOBS.iter().find(|(of, _)| batch <= *of).map_or(0, |(_, jobs)| *jobs);
-    let length: Duration = window.warm_up + window.length;
-    let jobs = a_second * u64::try_from(length.as_millis())? / 1_000;
-    let rounds = Repeat::batches(server.address, 2, TASK, 1_000).await?;
-    window::run_out(Limited::to(jobs.div_ceil(BATCH).max(1), rounds), drop).await.map(drop)
+    /// What it cost the database.
+    pub(super) cost: Option<Cost>,
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
@@ -40,9 +40,11 @@ pub(super) struct Seen {
     pub(super) seconds: f64,
     /// Of the server, a unit.
     pub(super) server_cpu_us: Option<f64>,
+    /// Of the database, a unit, for whomever.
+    pub(super) database_cpu_us: Option<f64>,
     /// Of this program, a unit.
     pub(super) client_cpu_us: Option<f64>,
-    /// Share of the machine that neither of them used and that was not idle.
+    /// Share of the machine that none of them used and that was not idle.
     pub(super) elsewhere_percent: Option<f64>,
 }
 
@@ -77,25 +79,45 @@ pub(super) async fn watch<R: Round>(
     server: &Server,
     window: Window,
 ) -> anyhow::Result<Seen> {
+    let seen = watch_all(rounds, server, window, 1, |_| {}).await?;
+    seen.first().copied().context("no window was seen")
+}
+
+/// The same in so many windows, one behind the other; `tell` hears of each.
+pub(super) async fn watch_all<R: Round>(
+    rounds: Vec<R>,
+    server: &Server,
+    window: Window,
+    windows: usize,
+    mut tell: impl FnMut(&Seen),
+) -> anyhow::Result<Vec<Seen>> {
     let progress = Arc::new(Progress::default());
     let mut loops = JoinSet::new();
     for round in rounds {
         loops.spawn(turn(round, Arc::clone(&progress)));
     }
     run_until(&mut loops, Instant::now() + window.warm_up).await?;
-    let before = Reading::take(&progress, server);
-    run_until(&mut loops, before.at + window.length).await?;
-    // On a slow machine the first answer may take longer than a short window.
-    while progress.count() == before.acknowledged && !loops.is_empty() {
-        run_until(&mut loops, Instant::now() + window.length).await?;
+    let mut before = Reading::take(&progress, server);
+    let mut all = Vec::with_capacity(windows);
+    for _ in 0..windows {
+        run_until(&mut loops, before.at + window.length).await?;
+        // On a slow machine the first answer may take longer than a short window.
+        while progress.count() == before.acknowledged && !loops.is_empty() {
+            run_until(&mut loops, Instant::now() + window.length).await?;
+        }
+        let after = Reading::take(&progress, server);
+        ensure!(after.acknowledged > before.acknowledged, "all was done before the window began");
+        let seen = seen(&before, &after);
+        tell(&seen);
+        all.push(seen);
+        before = after;
     }
-    let after = Reading::take(&progress, server);
     progress.is_over.store(true, Ordering::Relaxed);
     while let Some(ended) = loops.join_next().await {
         ended??;
     }
-    ensure!(after.acknowledged > before.acknowledged, "all was done before the window began");
-    Ok(seen(&before, &after, progress.count()))
+    all.iter_mut().for_each(|seen| seen.acknowledged = progress.count());
+    Ok(all)
 }
 
 /// Runs the loops until none has anything left to do; says how much they did.
@@ -136,6 +158,7 @@ struct Reading {
     at: Instant,
     acknowledged: u64,
     server_cpu: Option<Duration>,
+    database_cpu: Option<Duration>,
     client_cpu: Option<Duration>,
     cpu_of_all: Option<Duration>,
 }
@@ -146,31 +169,35 @@ impl Reading {
             at: Instant::now(),
             acknowledged: progress.count(),
             server_cpu: server.cpu(),
+            database_cpu: server.database_cpu(),
             client_cpu: machine::cpu_of(std::process::id()),
             cpu_of_all: machine::cpu_of_all(),
         }
     }
 }
 
-fn seen(before: &Reading, after: &Reading, acknowledged: u64) -> Seen {
+/// What was acknowledged in all is known later.
+fn seen(before: &Reading, after: &Reading) -> Seen {
     let seconds = after.at.duration_since(before.at).as_secs_f64();
     let counted = after.acknowledged - before.acknowledged;
     let spent = |before: Option<Duration>, after: Option<Duration>| {
         Some(after?.saturating_sub(before?).as_secs_f64())
     };
     let server = spent(before.server_cpu, after.server_cpu);
+    let database = spent(before.database_cpu, after.database_cpu);
     let client = spent(before.client_cpu, after.client_cpu);
     let all = spent(before.cpu_of_all, after.cpu_of_all);
     let a_unit = |seconds: f64| 1e6 / per(counted, seconds);
     let elsewhere = |all: f64, server: f64, client: f64| {
         let whole = seconds * per(machine::cores() as u64, 1.0);
-        (100.0 * (all - server - client) / whole).max(0.0)
+        (100.0 * (all - server - client - database.unwrap_or_default()) / whole).max(0.0)
     };
     Seen {
         counted,
-        acknowledged,
+        acknowledged: after.acknowledged,
         seconds,
         server_cpu_us: server.map(a_unit),
+        database_cpu_us: database.map(a_unit),
         client_cpu_us: client.map(a_unit),
         elsewhere_percent: all
             .zip(server.zip(client))
