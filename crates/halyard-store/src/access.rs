@@ -15,6 +15,9 @@ use crate::verbs::{Acted, Bulk, BulkAction, Created, Keyed};
 /// Sign-ins that are kept; beyond them those that end first are forgotten.
 pub const SIGN_INS_MAX: usize = 1_000;
 
+/// Sign-ins of one key that are kept, so that no key pushes out all those of the others.
+pub const SIGN_INS_OF_KEY_MAX: usize = 50;
+
 /// SHA-256 of a secret.
 pub type SecretHash = [u8; 32];
 
@@ -250,8 +253,8 @@ impl Deed {
         Some(Self { action: Action::RunAsNew, target: Some(id.to_string()), job_ids })
     }
 
-    pub(crate) fn of_forget(id: JobId, known: bool) -> Option<Self> {
-        known.then(|| Self::to_jobs(Action::ForgetKey, vec![id]))
+    pub(crate) fn of_forget(id: JobId, freed: bool) -> Option<Self> {
+        freed.then(|| Self::to_jobs(Action::ForgetKey, vec![id]))
     }
 
     pub(crate) fn of_pause(queue: &str, paused: bool) -> Self {
@@ -261,7 +264,7 @@ impl Deed {
 }
 
 fn is_done(acted: &Acted) -> bool {
-    matches!(acted, Acted::Done { repeated: false, .. })
+    matches!(acted, Acted::Done { changed: true, .. })
 }
 
 impl ApiKey {

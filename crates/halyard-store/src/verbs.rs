@@ -164,6 +164,8 @@ pub enum Acted {
         view: Option<Box<JobView>>,
         /// An earlier call did it.
         repeated: bool,
+        /// This call changed something: it was not so already.
+        changed: bool,
     },
     /// Nothing changed.
     Refused(Refusal),

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use halyard_core::admission::{Due, NewJob};
 use halyard_core::fingerprint::Fingerprint;
 use halyard_core::id::KeyId;
 use halyard_core::operate::Retry;
 use halyard_core::role::Role;
 
-use super::trial::{START, Trial, completed, id, job, somebody};
-use crate::access::{Access, Action, ApiKey, AuditKept, By, Deed, Revoked, SIGN_INS_MAX, SignIn};
+use super::trial::{START, Trial, completed, id, job, keyed, somebody};
+use crate::access::{
+    Access, Action, ApiKey, AuditKept, By, Deed, Revoked, SIGN_INS_MAX, SIGN_INS_OF_KEY_MAX, SignIn,
+};
 use crate::verbs::{Bulk, BulkAction, RequestKey};
 
 fn key(number: u128, role: Role) -> ApiKey {
@@ -26,6 +29,13 @@ fn sign_in(number: u16, expires_at: i64) -> SignIn {
     let mut hash = [0; 32];
     hash[..2].copy_from_slice(&number.to_be_bytes());
     SignIn { hash, key_hash: [7; 32], expires_at }
+}
+
+/// One of another key for every few.
+fn sign_in_of_many(number: u16, expires_at: i64) -> SignIn {
+    let mut key_hash = [8; 32];
+    key_hash[..2].copy_from_slice(&(number / 40).to_be_bytes());
+    SignIn { key_hash, ..sign_in(number, expires_at) }
 }
 
 /// What was done, oldest first, and to how many.
@@ -89,11 +99,26 @@ pub async fn sign_ins_are_kept_until_they_end(trial: Arc<Trial>) {
     assert_eq!(known().await, [sign_in(3, later)]);
     for number in 0..SIGN_INS_MAX {
         let number = u16::try_from(number).unwrap() + 10;
-        store.sign_in(sign_in(number, later + 1), somebody()).await.unwrap();
+        store.sign_in(sign_in_of_many(number, later + 1), somebody()).await.unwrap();
     }
-    let known = known().await;
-    assert_eq!(known.len(), SIGN_INS_MAX);
-    assert!(known.iter().all(|it| it.expires_at == later + 1), "the one that ends first has gone");
+    let all = known().await;
+    assert_eq!(all.len(), SIGN_INS_MAX);
+    assert!(all.iter().all(|it| it.expires_at == later + 1), "the one that ends first has gone");
+}
+
+/// Whoever signs in again and again signs nobody else out, but their own oldest browsers.
+pub async fn a_key_pushes_out_its_own_sign_ins_alone(trial: Arc<Trial>) {
+    let store = &trial.store;
+    let other = SignIn { key_hash: [9; 32], ..sign_in(1, START + 1_000) };
+    store.sign_in(other.clone(), somebody()).await.unwrap();
+    let count = u16::try_from(SIGN_INS_OF_KEY_MAX).unwrap() + 3;
+    for number in 0..count {
+        let ends = START + 2_000 + i64::from(number);
+        store.sign_in(sign_in(10 + number, ends), somebody()).await.unwrap();
+    }
+    let newest = (3..count).map(|number| sign_in(10 + number, START + 2_000 + i64::from(number)));
+    let expected: Vec<SignIn> = std::iter::once(other).chain(newest).collect();
+    assert_eq!(store.access().await.unwrap().sign_ins, expected);
 }
 
 /// What an operator changes is written down with it; what changes nothing is not.
@@ -121,8 +146,13 @@ pub async fn what_operators_do_is_written_down(trial: Arc<Trial>) {
     done(Action::Cancel, &[2]);
     store.cancel(id(90), trial.seed(), by()).await.unwrap();
     store.cancel(id(3), trial.seed(), None).await.unwrap();
+    // It is claimable already.
     store.run_now(id(4), trial.seed(), by()).await.unwrap();
-    done(Action::RunNow, &[4]);
+    trial.make(NewJob { due: Due::After(60_000), ..job(6) }).await;
+    for _ in 0..2 {
+        store.run_now(id(6), trial.seed(), by()).await.unwrap();
+    }
+    done(Action::RunNow, &[6]);
     let ids = [Some(id(1)), None, Some(id(91)), Some(id(4)), Some(id(5))];
     let targets = ids.map(|id| (id, None)).to_vec();
     let bulk = Bulk { action: BulkAction::Cancel, targets };
@@ -136,12 +166,16 @@ pub async fn what_operators_do_is_written_down(trial: Arc<Trial>) {
         store.bulk(bulk.clone(), request, trial.seed(), by()).await.unwrap();
     }
     done(Action::Cancel, &[1, 4, 5]);
+    store.bulk(bulk, None, trial.seed(), by()).await.unwrap();
+    store.cancel(id(5), trial.seed(), by()).await.unwrap();
     store.delete(id(2), false, trial.seed(), by()).await.unwrap();
     store.delete(id(2), false, trial.seed(), by()).await.unwrap();
     done(Action::Delete, &[2]);
-    store.forget_key(id(4), by()).await.unwrap();
-    store.forget_key(id(92), by()).await.unwrap();
-    done(Action::ForgetKey, &[4]);
+    trial.make(keyed(7, "held")).await;
+    for number in [4, 7, 7, 92] {
+        store.forget_key(id(number), by()).await.unwrap();
+    }
+    done(Action::ForgetKey, &[7]);
     store.run_as_new(id(4), id(20), None, None, by()).await.unwrap();
     store.run_as_new(id(93), id(21), None, None, by()).await.unwrap();
     done(Action::RunAsNew, &[20]);

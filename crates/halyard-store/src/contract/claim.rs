@@ -185,7 +185,9 @@ pub async fn only_due_jobs_are_claimed(trial: Arc<Trial>) {
     trial.finish(lease, super::trial::failed()).await;
     assert!(trial.claim("q1", 9).await.is_empty());
     let run_now = trial.store.run_now(id(1), trial.seed(), None).await.unwrap();
-    let Acted::Done { view: Some(view), repeated: false } = run_now else { panic!("{run_now:?}") };
+    let Acted::Done { view: Some(view), repeated: false, .. } = run_now else {
+        panic!("{run_now:?}")
+    };
     assert_eq!((view.job.state, view.job.run_at), (State::Queued, trial.now()));
     let claimed = trial.claim("q1", 9).await;
     assert_eq!(claimed[0].view.job.attempt, 2);

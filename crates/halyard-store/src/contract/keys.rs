@@ -91,7 +91,7 @@ pub async fn what_a_delete_leaves_of_a_key(trial: Arc<Trial>) {
         }
         trial.advance(10);
         let deleted = trial.delete(id(number), forget).await;
-        assert_eq!(deleted, Acted::Done { view: None, repeated: false });
+        assert_eq!(deleted, Acted::Done { view: None, repeated: false, changed: true });
         assert_eq!(trial.store.get(id(number)).await.unwrap(), None);
         assert_eq!(trial.delete(id(number), forget).await, Acted::NotFound);
         let stone = holder(&trial, &key).await;

@@ -133,6 +133,7 @@ macro_rules! contract {
                 old_jobs_are_pruned_by_age_and_count, tombstones_and_requests_are_pruned,
                 changes_are_heard_of;
             access: keys_are_kept_until_they_are_revoked, sign_ins_are_kept_until_they_end,
+                a_key_pushes_out_its_own_sign_ins_alone,
                 what_operators_do_is_written_down, the_audit_log_is_read_in_pages,
                 the_audit_log_is_kept_so_long;
             races: one_key_many_creators, one_request_many_senders, claims_share_no_job,

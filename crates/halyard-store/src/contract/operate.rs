@@ -44,7 +44,7 @@ pub async fn what_an_action_does_in_each_state(trial: Arc<Trial>) {
                     assert_eq!(refused, refusal, "{what}");
                     assert_eq!(now, Some(before), "{what}: nothing changes");
                 }
-                (Ok(after), Acted::Done { view, repeated: false }) => {
+                (Ok(after), Acted::Done { view, repeated: false, .. }) => {
                     assert_eq!(view.as_ref().map(|view| view.job.state), after, "{what}");
                     assert_eq!(view.map(|view| *view), now.map(|now| now.view), "{what}");
                 }
@@ -73,7 +73,7 @@ pub async fn a_retry_names_the_life_it_saw(trial: Arc<Trial>) {
     let ahead = Acted::Refused(Refusal::LifeAhead(1));
     assert_eq!(trial.retry(id(1), seeing(2)).await, ahead);
     trial.advance(HOUR);
-    let Acted::Done { view: Some(view), repeated: false } = trial.retry(id(1), seeing(1)).await
+    let Acted::Done { view: Some(view), repeated: false, .. } = trial.retry(id(1), seeing(1)).await
     else {
         panic!("not retried");
     };
@@ -82,7 +82,7 @@ pub async fn a_retry_names_the_life_it_saw(trial: Arc<Trial>) {
     assert_eq!((job_now.state, job_now.run_at), (State::Queued, trial.now()));
     assert_eq!((job_now.finished_at, &view.error, &view.result), (None, &None, &None));
     let repeated = trial.retry(id(1), seeing(1)).await;
-    assert_eq!(repeated, Acted::Done { view: Some(view), repeated: true });
+    assert_eq!(repeated, Acted::Done { view: Some(view), repeated: true, changed: false });
     let lease = trial.start("q1").await;
     for life in [0, 1] {
         let repeated = trial.retry(id(1), seeing(life)).await;
@@ -196,8 +196,10 @@ pub async fn a_bulk_action_is_many_single_ones(trial: Arc<Trial>) {
 fn show(acted: &Acted) -> String {
     match acted {
         Acted::Done { view: None, .. } => "gone".to_owned(),
-        Acted::Done { view: Some(view), repeated: false } => format!("{:?}", view.job.state),
-        Acted::Done { view: Some(view), repeated: true } => format!("{:?} again", view.job.state),
+        Acted::Done { view: Some(view), repeated: false, .. } => format!("{:?}", view.job.state),
+        Acted::Done { view: Some(view), repeated: true, .. } => {
+            format!("{:?} again", view.job.state)
+        }
         Acted::Refused(Refusal::Running) => "Running refused".to_owned(),
         Acted::Refused(refusal) => format!("{refusal:?}"),
         Acted::NotFound => "not found".to_owned(),

@@ -134,7 +134,8 @@ pub async fn actions_are_answered_again(trial: Arc<Trial>) {
     };
     assert!(matches!(retry().await, Keyed::Fresh(Acted::Done { repeated: false, .. })));
     let lease = trial.start("q1").await;
-    let Keyed::Replayed(Acted::Done { view: Some(view), repeated: true }) = retry().await else {
+    let Keyed::Replayed(Acted::Done { view: Some(view), repeated: true, .. }) = retry().await
+    else {
         panic!("not answered again");
     };
     assert_eq!((view.job.state, view.job.life), (State::Running, 2));
@@ -160,11 +161,11 @@ pub async fn actions_are_answered_again(trial: Arc<Trial>) {
     let Keyed::Fresh(first) = bulk(BulkAction::Retry, "v").await else { panic!("not fresh") };
     assert!(matches!(first[0], Acted::Done { repeated: false, .. }));
     let Keyed::Replayed(second) = bulk(BulkAction::Retry, "v").await else { panic!("not again") };
-    assert!(matches!(&second[0], Acted::Done { view: Some(_), repeated: true }));
+    assert!(matches!(&second[0], Acted::Done { view: Some(_), repeated: true, .. }));
     assert_eq!(second[1..], [Acted::NotFound, Acted::NotFound]);
     bulk(BulkAction::Delete, "w").await;
     let Keyed::Replayed(third) = bulk(BulkAction::Delete, "w").await else { panic!("not again") };
-    assert_eq!(third[0], Acted::Done { view: None, repeated: true });
+    assert_eq!(third[0], Acted::Done { view: None, repeated: true, changed: false });
     let Keyed::Replayed(fourth) = bulk(BulkAction::Retry, "v").await else { panic!("not again") };
     assert_eq!(fourth[0], Acted::NotFound);
     let Keyed::Fresh(none) = bulk(BulkAction::Cancel, "x").await else { panic!("not fresh") };

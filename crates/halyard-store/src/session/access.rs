@@ -6,7 +6,8 @@ use halyard_core::role::Role;
 
 use super::Session;
 use crate::access::{
-    Action, ApiKey, AuditEntry, AuditKept, By, Deed, Revoked, SIGN_INS_MAX, SecretHash, SignIn,
+    Action, ApiKey, AuditEntry, AuditKept, By, Deed, Revoked, SIGN_INS_MAX, SIGN_INS_OF_KEY_MAX,
+    SecretHash, SignIn,
 };
 
 impl Session<'_> {
@@ -49,8 +50,15 @@ impl Session<'_> {
         sign_ins.retain(|it| it.expires_at > self.now);
         sign_ins.push(sign_in.clone());
         sign_ins.sort_by_key(|it| (it.expires_at, it.hash));
-        let surplus = sign_ins.len().saturating_sub(SIGN_INS_MAX);
-        sign_ins.drain(..surplus);
+        sign_ins.reverse();
+        let (mut all, mut of_key) = (0, 0);
+        sign_ins.retain(|it| {
+            all += 1;
+            of_key += usize::from(it.key_hash == sign_in.key_hash);
+            let fits = it.key_hash != sign_in.key_hash || of_key <= SIGN_INS_OF_KEY_MAX;
+            all <= SIGN_INS_MAX && fits
+        });
+        sign_ins.reverse();
     }
 
     pub(crate) fn sign_out(&mut self, hash: &SecretHash) {

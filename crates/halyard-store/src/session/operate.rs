@@ -10,8 +10,8 @@ use super::{Held, Row, Session};
 use crate::access::{Action, By, Deed};
 use crate::verbs::{Acted, Bulk, BulkAction, Keyed, RequestKey};
 
-fn done(row: &Row) -> Acted {
-    Acted::Done { view: Some(Box::new(row.view())), repeated: false }
+fn done(row: &Row, changed: bool) -> Acted {
+    Acted::Done { view: Some(Box::new(row.view())), repeated: false, changed }
 }
 
 impl Session<'_> {
@@ -45,7 +45,7 @@ impl Session<'_> {
             Err(refusal) => Acted::Refused(refusal),
             Ok(Retried::Repeated) => {
                 row.result = result;
-                Acted::Done { view: Some(Box::new(row.view())), repeated: true }
+                Acted::Done { view: Some(Box::new(row.view())), repeated: true, changed: false }
             }
             Ok(Retried::Opened { attempt, keep }) => {
                 if let Err(refusal) = self.hold_key_again(&mut row) {
@@ -54,7 +54,7 @@ impl Session<'_> {
                 row.attempts.extend(attempt.map(|attempt| *attempt));
                 row.checkpoints.truncate(keep);
                 self.put(&row);
-                done(&row)
+                done(&row, true)
             }
         }
     }
@@ -96,11 +96,12 @@ impl Session<'_> {
         rule: impl FnOnce(&mut Row) -> Result<(), Refusal>,
     ) -> Acted {
         let Some(mut row) = self.settle(id, seed) else { return Acted::NotFound };
+        let before = row.job.clone();
         match rule(&mut row) {
             Err(refusal) => Acted::Refused(refusal),
             Ok(()) => {
                 self.put(&row);
-                done(&row)
+                done(&row, row.job != before)
             }
         }
     }
@@ -126,7 +127,7 @@ impl Session<'_> {
             self.count_ended(halyard_core::job::State::Cancelled);
         }
         self.remove(&row, Removal::Deleted, forget_key);
-        Acted::Done { view: None, repeated: false }
+        Acted::Done { view: None, repeated: false, changed: true }
     }
 
     /// Removes a row. Its key goes to its tombstone or is free; a key that another job holds by
@@ -181,6 +182,10 @@ impl Session<'_> {
     pub(crate) fn forget_key(&mut self, id: JobId, by: Option<&By>) -> bool {
         let known =
             self.tables.jobs.contains_key(&id) || self.tables.tombstone(id, self.now).is_some();
+        let freed = self.tables.keys.values().any(|held| match held {
+            Held::Job(job_id) => *job_id == id,
+            Held::Tombstone(stone) => stone.job_id == id && self.now < stone.expires_at,
+        });
         self.tables.keys.retain(|_, held| match held {
             Held::Job(job_id) => *job_id != id,
             Held::Tombstone(tombstone) => tombstone.job_id != id,
@@ -188,7 +193,7 @@ impl Session<'_> {
         if let Some(row) = self.tables.jobs.get_mut(&id) {
             row.job.holds_key = false;
         }
-        self.note(by, Deed::of_forget(id, known));
+        self.note(by, Deed::of_forget(id, freed));
         known
     }
 

@@ -160,9 +160,9 @@ impl Session<'_> {
         let now = |id| self.load(id).map(|row| Box::new(row.view()));
         match member {
             Member::ActionRefused(acted) => acted.clone(),
-            Member::Deleted(id) => Acted::Done { view: now(*id), repeated: true },
+            Member::Deleted(id) => Acted::Done { view: now(*id), repeated: true, changed: false },
             Member::Job(id) => match now(*id) {
-                Some(view) => Acted::Done { view: Some(view), repeated: true },
+                Some(view) => Acted::Done { view: Some(view), repeated: true, changed: false },
                 None => Acted::NotFound,
             },
             Member::Tombstone(_) | Member::CreateRefused(_) => {

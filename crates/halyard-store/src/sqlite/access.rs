@@ -10,7 +10,7 @@ use super::transaction::Tx;
 use super::writer::Ran;
 use crate::access::{
     Access, Action, ApiKey, AuditEntry, AuditKept, AuditPage, By, Deed, Revoked, SIGN_INS_MAX,
-    SecretHash, SignIn,
+    SIGN_INS_OF_KEY_MAX, SecretHash, SignIn,
 };
 
 /// Writes down what was done, if anything was, and it is known by whom.
@@ -58,7 +58,12 @@ pub(super) fn use_keys(tx: &mut Tx<'_>, used: &[(KeyId, TimeMs)]) -> Ran<()> {
 
 pub(super) fn sign_in(tx: &mut Tx<'_>, sign_in: &SignIn, by: &By) -> Ran<()> {
     tx.sql.sign_in_insert.execute((sign_in.hash, sign_in.key_hash, sign_in.expires_at))?;
-    tx.sql.sign_ins_trim.execute((tx.now, limit(SIGN_INS_MAX)))?;
+    tx.sql.sign_ins_trim.execute((
+        tx.now,
+        limit(SIGN_INS_MAX),
+        sign_in.key_hash,
+        limit(SIGN_INS_OF_KEY_MAX),
+    ))?;
     note(tx, Some(by), Some(Deed::to_jobs(Action::SignIn, Vec::new())))
 }
 

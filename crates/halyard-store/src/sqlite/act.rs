@@ -68,7 +68,7 @@ fn delete_one(tx: &mut Tx<'_>, id: JobId, forget_key: bool, seed: Seed) -> Ran<A
     if !job.state.is_terminal() {
         tx.count_end(State::Cancelled);
     }
-    Ok(Acted::Done { view: None, repeated: false })
+    Ok(Acted::Done { view: None, repeated: false, changed: true })
 }
 
 pub(super) fn bulk(
@@ -115,10 +115,11 @@ fn act(
     if let Err(refusal) = rule(&mut job, tx.now) {
         return Ok(Acted::Refused(refusal));
     }
-    if before.shows_change(&job) {
+    let changed = before.shows_change(&job);
+    if changed {
         tx.save(&job, before)?;
     }
-    done(tx, job, false)
+    done(tx, job, false, changed)
 }
 
 fn retry_one(tx: &mut Tx<'_>, id: JobId, how: &Retry, seed: Seed) -> Ran<Acted> {
@@ -128,7 +129,7 @@ fn retry_one(tx: &mut Tx<'_>, id: JobId, how: &Retry, seed: Seed) -> Ran<Acted> 
     let result = tx.result(&job)?;
     match operate::retry(&mut job, how, &checkpoints, result.as_ref(), tx.now) {
         Err(refusal) => Ok(Acted::Refused(refusal)),
-        Ok(Retried::Repeated) => done(tx, job, true),
+        Ok(Retried::Repeated) => done(tx, job, true, false),
         Ok(Retried::Opened { attempt, keep }) => {
             if let Err(other) = keys::hold_again(tx, &mut job)? {
                 return Ok(Acted::Refused(Refusal::KeyTaken(other)));
@@ -140,11 +141,11 @@ fn retry_one(tx: &mut Tx<'_>, id: JobId, how: &Retry, seed: Seed) -> Ran<Acted> 
             tx.sql.result_delete.execute([job.seq])?;
             tx.count_retry();
             tx.save(&job, before)?;
-            done(tx, job, false)
+            done(tx, job, false, true)
         }
     }
 }
 
-fn done(tx: &mut Tx<'_>, job: Job, repeated: bool) -> Ran<Acted> {
-    Ok(Acted::Done { view: Some(Box::new(tx.view(job)?)), repeated })
+fn done(tx: &mut Tx<'_>, job: Job, repeated: bool, changed: bool) -> Ran<Acted> {
+    Ok(Acted::Done { view: Some(Box::new(tx.view(job)?)), repeated, changed })
 }

@@ -140,22 +140,24 @@ pub(super) fn bury(tx: &mut Tx<'_>, job: &Job, removal: Option<Removal>) -> Ran<
 
 /// Frees the key that a job or its tombstone holds; false when nothing is known of the job.
 pub(super) fn forget(tx: &mut Tx<'_>, id: JobId, by: Option<&By>) -> Ran<bool> {
-    let known = forget_one(tx, id)?;
-    note(tx, by, Deed::of_forget(id, known))?;
+    let (known, freed) = forget_one(tx, id)?;
+    note(tx, by, Deed::of_forget(id, freed))?;
     Ok(known)
 }
 
-fn forget_one(tx: &mut Tx<'_>, id: JobId) -> Ran<bool> {
+/// Says whether anything is known of the job, and whether a key was freed.
+fn forget_one(tx: &mut Tx<'_>, id: JobId) -> Ran<(bool, bool)> {
     let buried = tombstone_of(tx, id)?;
+    let was_buried = buried.is_some_and(|grave| tx.now < grave.expires_at);
     tx.sql.key_delete_tombstone.execute([id.0.to_be_bytes()])?;
     let Some(job) = tx.job_by_id(id)? else {
-        return Ok(buried.is_some_and(|grave| tx.now < grave.expires_at));
+        return Ok((was_buried, was_buried));
     };
     if job.holds_key {
         bury(tx, &job, None)?;
         lose(tx, job.seq, None)?;
     }
-    Ok(true)
+    Ok((true, job.holds_key || was_buried))
 }
 
 /// An opened life holds its key again when nobody else does. The other job, when one does.

@@ -125,9 +125,11 @@ impl Member for (JobId, Acted) {
                 let acted = match tx.job_by_id(id)? {
                     Some(job) => {
                         let view = Some(Box::new(tx.view(job)?));
-                        Acted::Done { view, repeated: true }
+                        Acted::Done { view, repeated: true, changed: false }
                     }
-                    None if was_delete => Acted::Done { view: None, repeated: true },
+                    None if was_delete => {
+                        Acted::Done { view: None, repeated: true, changed: false }
+                    }
                     None => Acted::NotFound,
                 };
                 Ok((id, acted))

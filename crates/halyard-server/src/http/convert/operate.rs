@@ -45,7 +45,7 @@ pub type Done = (Option<job::Job>, bool);
 /// Why nothing changed.
 pub fn acted(acted: Acted, id: &str) -> Result<Done, Refused> {
     match acted {
-        Acted::Done { view, repeated } => Ok((view.map(|view| job(&view)), repeated)),
+        Acted::Done { view, repeated, .. } => Ok((view.map(|view| job(&view)), repeated)),
         Acted::Refused(refusal) => Err(refused(refusal, id).into()),
         Acted::NotFound => Err(Refused::no_such_job(id)),
     }
