@@ -54,6 +54,9 @@ fn starts_that_are_refused() {
     check(&closed, &["--database-connections", "1"], &["--database-connections", "2..=1000"]);
     check(&[("HALYARD_API_KEY", "")], &[], &["API key must be visible ASCII"]);
     check(&[("HALYARD_API_KEY", "two words")], &[], &["API key must be visible ASCII"]);
+    // Whoever keeps a worker's key in their environment would make it an admin's.
+    let stored = format!("hyd_01jdvw3k8pf5tvn2c7m9a0r4xq_{}", "0".repeat(64));
+    check(&[("HALYARD_API_KEY", &stored)], &[], &["holds a key of a store", "unset it"]);
     check(&[("HALYARD_API_KEY_FILE", "/none/key")], &[], &["/none/key"]);
     let both = [("HALYARD_API_KEY", "a"), ("HALYARD_API_KEY_FILE", "b")];
     check(&both, &[], &["cannot be used with"]);

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use halyard_core::TimeMs;
@@ -16,7 +16,7 @@ use halyard_core::job::Name;
 use halyard_core::role::Role;
 use halyard_store::access::{ApiKey, SecretHash, SignIn};
 use halyard_store::{Answer, Store};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use super::secret::{KeyHash, SECRET_LENGTH, key_id};
 
@@ -67,9 +67,13 @@ pub enum Proof<'c> {
 #[derive(Debug)]
 pub struct Keyring {
     configured: Option<KeyHash>,
-    /// Without an admin's key anybody who reaches the server may do everything.
+    /// Without any key anybody who reaches the server may do everything.
     may_be_open: bool,
+    /// There was a key once: whoever takes the last one away opens nothing, until a restart.
+    asks: AtomicBool,
     known: RwLock<Arc<Known>>,
+    /// Told of each load.
+    loaded: watch::Sender<()>,
     /// One loads at a time.
     turn: Mutex<()>,
     /// How many loads were begun.
@@ -81,7 +85,6 @@ struct Known {
     keys: HashMap<KeyId, Key>,
     by_hash: HashMap<SecretHash, KeyId>,
     sign_ins: HashMap<SecretHash, SignIn>,
-    has_admin: bool,
 }
 
 #[derive(Debug)]
@@ -98,7 +101,9 @@ impl Keyring {
         Self {
             configured,
             may_be_open: is_loopback(listen),
+            asks: AtomicBool::new(false),
             known,
+            loaded: watch::Sender::default(),
             turn: Mutex::new(()),
             begun: AtomicU64::new(0),
         }
@@ -107,7 +112,7 @@ impl Keyring {
     /// Says whether anybody may do everything.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.may_be_open && self.configured.is_none() && !self.known().has_admin
+        self.may_be_open && self.configured.is_none() && !self.asks.load(Ordering::Acquire)
     }
 
     /// Says whether nobody may do anything, now or later.
@@ -153,7 +158,6 @@ impl Keyring {
         };
         let known = Known {
             by_hash: access.keys.iter().map(|key| (key.hash, key.id)).collect(),
-            has_admin: access.keys.iter().any(|key| key.role == Role::Admin),
             sign_ins: access.sign_ins.into_iter().map(|it| (it.hash, it)).collect(),
             keys: access
                 .keys
@@ -161,7 +165,11 @@ impl Keyring {
                 .map(|row| (row.id, Key { used_at: used_at(&row).into(), row }))
                 .collect(),
         };
+        if !known.keys.is_empty() {
+            self.asks.store(true, Ordering::Release);
+        }
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(known);
+        self.loaded.send_replace(());
         Ok(())
     }
 
@@ -197,6 +205,22 @@ impl Keyring {
             }
             None => key_stands && (caller.name.is_some() || self.is_open()),
         }
+    }
+
+    /// Ends when somebody who was let in would be let in no more, as far as that comes by a load.
+    pub async fn gone(&self, store: &dyn Store, caller: &Caller) {
+        let mut loaded = self.loaded.subscribe();
+        while self.stands(caller, store.now()) {
+            if loaded.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Says whether it knows a key of that id.
+    #[must_use]
+    pub fn knows(&self, id: KeyId) -> bool {
+        self.known().keys.contains_key(&id)
     }
 
     fn find(&self, proof: Proof<'_>, now: TimeMs) -> Option<Caller> {

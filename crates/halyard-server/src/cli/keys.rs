@@ -72,15 +72,16 @@ struct Revoke {
     /// The key's id, as `halyard keys list` shows it.
     #[arg(value_name = "ID")]
     id: String,
-    /// Also the last one of an admin: a server on this machine's own address, a proxy before it or
-    /// not, then asks nobody for a key, unless it has one in `HALYARD_API_KEY`.
+    /// Also the last one of an admin. When no key of any role is left, a server that starts on this
+    /// machine's own address, a proxy before it or not, asks nobody for one, unless it has one in
+    /// `HALYARD_API_KEY`.
     #[arg(long)]
     last: bool,
 }
 
-/// Whoever replaces a key that became known would otherwise open the server by it.
+/// Whoever replaces a key that became known would otherwise be without one.
 const LAST_ADMIN: &str = "\
-this is the last admin's key, and without one a server on this machine's own address asks for none
+this is the last admin's key, and without one nobody can do what is for admins
   make another one first: halyard keys create --name admin --role admin
   or add --last, if that is what is wanted";
 
@@ -188,11 +189,16 @@ async fn revoke(args: &Args, wanted: &Revoke, screen: &Screen) -> anyhow::Result
         screen.json(&convert::access::key(&key))?;
     } else {
         screen.lines(&format!("revoked {} ({})", clean(&key.name), key.id))?;
-        let admins = store.access().await.context("the keys could not be read")?.keys;
-        if !admins.iter().any(|key| key.role == Role::Admin) {
+        let left = store.access().await.context("the keys could not be read")?.keys;
+        if left.is_empty() {
             screen.lines(
-                "no admin's key is left: without one in HALYARD_API_KEY a server on this machine's \
-                 own address asks for no key",
+                "no key is left: without one in HALYARD_API_KEY a server that is started on this \
+                 machine's own address asks for none, and lets everybody do everything",
+            )?;
+        } else if !left.iter().any(|key| key.role == Role::Admin) {
+            screen.lines(
+                "no admin's key is left: without one in HALYARD_API_KEY nobody can do what is for \
+                 admins; `halyard keys create` makes one",
             )?;
         }
     }

@@ -18,7 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::failure::Failure;
 use super::place::{Place, Shared};
 use crate::access::keyring::is_loopback;
-use crate::access::secret::KeyHash;
+use crate::access::secret::{KeyHash, key_id};
 use crate::engine::Hints;
 use crate::http::patience::Patience;
 use crate::serve::logs::{self, LogFormat};
@@ -194,6 +194,12 @@ fn api_key(args: &Args) -> anyhow::Result<Option<String>> {
     ensure!(
         !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic()),
         "the API key must be visible ASCII characters without spaces; it was empty or held others"
+    );
+    ensure!(
+        key_id(key.as_bytes()).is_none(),
+        "HALYARD_API_KEY or its file holds a key of a store, which would be an admin's here \
+         whatever its role is, and after it was revoked; the store's keys count without that: \
+         unset it, or make one of 32 random bytes"
     );
     Ok(Some(key.to_owned()))
 }

@@ -13,7 +13,7 @@ use halyard_api::problem::Code;
 use http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{HeaderMap, HeaderName, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
 use super::refused::{Refused, shown};
 use crate::access::Role;
@@ -77,10 +77,9 @@ impl Door {
                 let detail = format!("this key's role is {has}, and the call is for {needed}s");
                 Err(Refused::new(Code::Forbidden, detail))
             }
-            (Access::Role(_), None) => Err(Refused::new(
-                Code::Unauthenticated,
-                "send a key of this server in the header Authorization: Bearer <key>",
-            )),
+            (Access::Role(_), None) => {
+                Err(Refused::new(Code::Unauthenticated, unknown(&parts.headers)))
+            }
             _ => Ok(caller),
         }
     }
@@ -106,14 +105,28 @@ impl Door {
 }
 
 /// What a call brings to show who makes it: a key before a cookie. Two of one kind prove nothing.
+/// What else stands in `Authorization` is for a proxy in front, to which browsers send it.
 fn proof(headers: &HeaderMap) -> Option<Proof<'_>> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
-    if let Some(value) = values.next() {
-        let (scheme, key) = value.as_bytes().split_at_checked(7)?;
-        let is_bearer = scheme.eq_ignore_ascii_case(b"bearer ") && values.next().is_none();
-        return is_bearer.then(|| Proof::Key(key.trim_ascii()));
+    if let Some(value) = values.next().map(HeaderValue::as_bytes) {
+        let scheme = value.split(|byte| *byte == b' ').next().unwrap_or_default();
+        if values.next().is_some() || value.is_empty() {
+            return None;
+        }
+        if scheme.eq_ignore_ascii_case(b"bearer") {
+            return Some(Proof::Key(value.get(scheme.len()..)?.trim_ascii()));
+        }
     }
     session_cookie(headers).map(Proof::Cookie)
+}
+
+/// Why nobody is known to make the call.
+fn unknown(headers: &HeaderMap) -> &'static str {
+    match proof(headers) {
+        Some(Proof::Key(_)) => "this server knows no such key; it may have been revoked",
+        Some(Proof::Cookie(_)) => "this browser is signed in no more; sign in again",
+        None => "send a key of this server in the header Authorization: Bearer <key>",
+    }
 }
 
 /// The secret in the cookie of a browser that signed in.

@@ -10,7 +10,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::convert;
 use super::refused::Refused;
-use crate::access::{KEYS_MAX, secret};
+use crate::access::{KEYS_MAX, Role, secret};
 
 /// Every key, without its text.
 #[utoipa::path(
@@ -39,6 +39,10 @@ pub async fn create(app: &App, call: &Call) -> Result<Answer, Refused> {
     let by = call.by().ok_or_else(unknown_caller)?;
     let (name, role) = convert::access::new_key(api_keys::read(&call.body()?)?)?;
     let engine = &app.engine;
+    if engine.keyring.is_open() && role != Role::Admin {
+        let rule = "role of the first key must be admin: without one nobody could make keys";
+        return Err(Refused::field(Code::InvalidField, "/role", rule));
+    }
     if engine.keyring.count() >= KEYS_MAX {
         let rule = format!("a server holds at most {KEYS_MAX} keys; revoke one that is not used");
         return Err(Refused::new(Code::InvalidField, rule));
@@ -72,7 +76,7 @@ pub async fn revoke(app: &App, call: &Call) -> Result<Answer, Refused> {
         Revoked::LastAdmin => Err(Refused::new(
             Code::Forbidden,
             "this is the last key with the role admin, and without one nobody could make keys; \
-             make another one first, or stop the server and use `halyard keys revoke`",
+             make another one first, or use `halyard keys revoke`",
         )),
     }
 }

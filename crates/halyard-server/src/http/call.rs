@@ -1,14 +1,17 @@
 //! A call as an endpoint sees it: routed, let in, its body read.
 
+use halyard_api::problem::Code;
 use halyard_api::{Body, headers, query};
 use halyard_store::access::By;
 use http::request::Parts;
 
+use super::App;
 use super::body::ReadBody;
 use super::connection::Link;
 use super::refused::Refused;
 use super::request_id::RequestId;
 use crate::access::keyring::Caller;
+use crate::engine::Engine;
 
 /// A call.
 #[derive(Debug)]
@@ -33,6 +36,25 @@ impl Call {
         let caller = self.caller.as_ref()?;
         let request_id = self.id.as_str().into();
         Some(By { actor: caller.actor(), key_id: caller.key_id, request_id })
+    }
+
+    /// Does this for as long as who calls would be let in again: no wait outlasts its key.
+    ///
+    /// # Errors
+    /// The key was revoked, or its browser signed out; what was under way is dropped.
+    pub async fn while_let_in<T>(
+        &self,
+        app: &App,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Refused> {
+        tokio::select! {
+            biased;
+            () = gone(&app.engine, self.caller.as_ref()) => Err(Refused::new(
+                Code::Unauthenticated,
+                "the key of this call was revoked, or its browser signed out, while it waited",
+            )),
+            done = work => Ok(done),
+        }
     }
 
     /// What follows the `?`.
@@ -77,5 +99,13 @@ impl Call {
     /// The call for as far as it says what is done to what: method and path.
     pub fn scope(&self) -> String {
         format!("{} {}", self.parts.method, self.parts.uri.path())
+    }
+}
+
+/// Ends when who calls would be let in no more.
+pub async fn gone(engine: &Engine, caller: Option<&Caller>) {
+    match caller {
+        Some(caller) => engine.keyring.gone(&*engine.store, caller).await,
+        None => std::future::pending().await,
     }
 }

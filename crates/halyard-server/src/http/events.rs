@@ -19,7 +19,7 @@ use tokio::time::Instant;
 
 use super::App;
 use super::answer::Answer;
-use super::call::Call;
+use super::call::{Call, gone};
 use super::convert;
 use super::refused::Refused;
 use crate::access::keyring::Caller;
@@ -96,6 +96,7 @@ impl Telling {
         let next = tokio::select! {
             biased;
             () = self.engine.draining() => None,
+            () = gone(&self.engine, self.caller.as_ref()) => None,
             () = news(&mut self.listener, self.next_at) => {
                 self.next_at = Instant::now() + PACE;
                 Some(written(self.listener.read(BATCH)))

@@ -53,8 +53,7 @@ pub async fn sign_in(app: &App, call: &Call) -> Result<Answer, Refused> {
     let body = call.body()?;
     let key = session::read(&body)?;
     let engine = &app.engine;
-    let mut against: Vec<Against> = call.link.peer().map(Against::Address).into_iter().collect();
-    against.extend(key_id(key.as_bytes()).map(Against::Key));
+    let against = against(app, call, &key);
     if let Some(wait) = app.attempts.wait(&against, Instant::now()) {
         return Ok(come_back(call, wait));
     }
@@ -89,6 +88,14 @@ pub async fn sign_out(app: &App, call: &Call) -> Result<Answer, Refused> {
         engine.keyring.load(&*engine.store).await?;
     }
     Ok(with_cookie(call, Answer::nothing(), "", 0))
+}
+
+/// A try with a key's name counts against that key, any other against where it came from. Behind a
+/// proxy everybody comes from one address: a stranger's guesses keep nobody out who has a key.
+fn against(app: &App, call: &Call, key: &str) -> Vec<Against> {
+    let known = key_id(key.as_bytes()).filter(|id| app.engine.keyring.knows(*id));
+    let place = || call.link.peer().map(Against::Address);
+    known.map(Against::Key).or_else(place).into_iter().collect()
 }
 
 fn with_cookie(call: &Call, answer: Answer, secret: &str, seconds: i64) -> Answer {

@@ -8,25 +8,24 @@ use halyard_server::http::routes::ROUTES;
 use halyard_server::serve::Settings;
 use halyard_store::access::{By, Keyring as _};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::access::call;
-use crate::served::{KEY, PATIENCE, Reply, Served, settings};
+use crate::served::{KEY, Reply, Served, settings};
 
 /// Makes a key and gives its id and text.
-async fn make_key(served: &Served, name: &str, role: &str) -> (String, String) {
+pub(crate) async fn make_key(served: &Served, name: &str, role: &str) -> (String, String) {
     let reply = served.post("/v1/api-keys", json!({"name": name, "role": role})).await;
     assert_eq!(reply.status, 201, "{reply:?}");
     let text = |name: &str| reply.json[name].as_str().unwrap().to_owned();
     (text("id"), text("key"))
 }
 
-async fn revoke(served: &Served, id: &str) -> Reply {
+pub(crate) async fn revoke(served: &Served, id: &str) -> Reply {
     served.call("DELETE", &format!("/v1/api-keys/{id}"), Value::Null).await
 }
 
 /// Signs in and gives what the browser sends from then on.
-async fn sign_in(served: &Served, key: &str) -> String {
+pub(crate) async fn sign_in(served: &Served, key: &str) -> String {
     let reply = served.post("/v1/session", json!({"key": key})).await;
     assert_eq!((reply.status, reply.body.as_str()), (204, ""), "{reply:?}");
     let cookie = reply.header("set-cookie").unwrap();
@@ -36,7 +35,7 @@ async fn sign_in(served: &Served, key: &str) -> String {
     cookie.split(';').next().unwrap().to_owned()
 }
 
-fn bearer(key: &str) -> String {
+pub(crate) fn bearer(key: &str) -> String {
     format!("Bearer {key}")
 }
 
@@ -177,6 +176,18 @@ async fn wrong_keys_are_tried_ten_times_a_minute() {
     let keyed = [(keyed[0].0, keyed[0].1.as_str())];
     let reply = stranger.call_with("GET", "/v1/stats", &keyed, Value::Null).await;
     assert_eq!(reply.status, 200, "calls with a key go on");
+
+    // Behind a proxy they all come from one address: strangers keep nobody out.
+    let (id, key) = make_key(&served, "person", "admin").await;
+    sign_in(&served, &key).await;
+    let guess = format!("hyd_{}_{}", id.trim_start_matches("key_"), "0".repeat(64));
+    for _ in 0..10 {
+        assert_eq!(stranger.post("/v1/session", json!({"key": guess})).await.status, 401);
+    }
+    let reply = stranger.post("/v1/session", json!({"key": key})).await;
+    assert_eq!((reply.status, reply.code()), (503, "overloaded"), "that key was tried too often");
+    let (_, other) = make_key(&served, "other", "admin").await;
+    sign_in(&served, &other).await;
 }
 
 #[tokio::test]
@@ -184,8 +195,10 @@ async fn the_first_admins_key_closes_an_open_server() {
     let served = Served::start().await;
     let open = json!({"role": "admin", "name": null, "read_only": false});
     assert_eq!(served.get("/v1/session").await.json, open);
-    make_key(&served, "worker", "worker").await;
-    assert_eq!(served.get("/v1/session").await.json, open, "it locks nobody out");
+    let reply = served.post("/v1/api-keys", json!({"name": "worker", "role": "worker"})).await;
+    assert_eq!((reply.status, reply.code()), (400, "invalid_field"), "it would lock everybody out");
+    assert_eq!(reply.json["errors"][0]["pointer"], "/role", "{reply:?}");
+    assert_eq!(served.get("/v1/session").await.json, open);
     let (id, key) = make_key(&served, "admin", "admin").await;
     assert_eq!(served.get("/v1/session").await.status, 401);
     let keyed = [("Authorization", bearer(&key))];
@@ -196,6 +209,47 @@ async fn the_first_admins_key_closes_an_open_server() {
     assert!(reply.json["detail"].as_str().unwrap().contains("last key"), "{reply:?}");
     let who = served.call_with("GET", "/v1/session", &keyed, Value::Null).await;
     assert_eq!(who.json["name"], "admin");
+    // Whoever has the store takes the last key away: that lets nobody in who has none.
+    let by = By { actor: "test".into(), key_id: None, request_id: "".into() };
+    let (worker, _) = halyard_server::access::secret::make_key("worker", Role::Worker, 1);
+    let id = halyard_core::id::KeyId::parse(&id).unwrap();
+    let (store, keyring) = (&served.engine().store, &served.engine().keyring);
+    store.create_api_key(worker.clone(), by.clone()).await.unwrap();
+    for last in [id, worker.id] {
+        store.revoke_api_key(last, false, by.clone()).await.unwrap();
+        keyring.load(&**store).await.unwrap();
+        assert_eq!(served.get("/v1/session").await.status, 401);
+    }
+}
+
+/// A proxy that asks for a password has the browser send it with each call.
+#[tokio::test]
+async fn a_password_for_the_proxy_stands_beside_a_cookie() {
+    let served = Served::start_with_key().await;
+    let stranger = Served::stranger(&served);
+    let cookie = sign_in(&served, KEY).await;
+    let guess = bearer("guess");
+    for (authorization, status) in [
+        ("Basic YTpi", 200),
+        ("Negotiate abc", 200),
+        (guess.as_str(), 401),
+        ("Bearer", 401),
+        ("bearer ", 401),
+        ("", 401),
+    ] {
+        let headers = [("Cookie", cookie.as_str()), ("Authorization", authorization)];
+        let reply = stranger.call_with("GET", "/v1/session", &headers, Value::Null).await;
+        assert_eq!(reply.status, status, "{authorization}");
+    }
+    let foreign = [
+        ("Cookie", cookie.as_str()),
+        ("Authorization", "Basic YTpi"),
+        ("Origin", "http://evil.test"),
+    ];
+    let reply = stranger.call_with("POST", "/v1/jobs", &foreign, json!({"task": "t"})).await;
+    assert_eq!((reply.status, reply.code()), (403, "forbidden"));
+    let alone = [("Authorization", "Basic YTpi")];
+    assert_eq!(stranger.call_with("GET", "/v1/stats", &alone, Value::Null).await.status, 401);
 }
 
 #[tokio::test]
@@ -210,36 +264,6 @@ async fn read_only_servers_let_people_sign_in() {
     assert_eq!(refused.code(), "read_only");
     let reply = served.call_with("DELETE", "/v1/session", &headers, Value::Null).await;
     assert_eq!(reply.status, 204);
-}
-
-#[tokio::test]
-async fn events_end_when_their_key_is_revoked() {
-    let served = Served::start_with_key().await;
-    let (id, key) = make_key(&served, "listener", "producer").await;
-    let headers = [("Authorization", bearer(&key))];
-    let headers = [(headers[0].0, headers[0].1.as_str()), ("Connection", "keep-alive")];
-    let request = served.request("GET", "/v1/events", &headers, b"");
-    let mut stream = served.connect().await;
-    stream.write_all(&request).await.unwrap();
-    let mut seen = String::new();
-    let mut read = async |until: &str| {
-        while !seen.contains(until) {
-            let mut bytes = [0; 4096];
-            let read = tokio::time::timeout(PATIENCE, stream.read(&mut bytes)).await;
-            match read.expect("an event in time").unwrap() {
-                0 => return seen.clone(),
-                count => seen.push_str(&String::from_utf8_lossy(&bytes[..count])),
-            }
-        }
-        seen.clone()
-    };
-    let first = served.create(json!({"task": "t"})).await;
-    assert!(read(&first).await.contains(&first));
-    assert_eq!(revoke(&served, &id).await.status, 204);
-    let second = served.create(json!({"task": "t"})).await;
-    // The end of a body in chunks.
-    let rest = read("\r\n0\r\n").await;
-    assert!(!rest.contains(&second), "{rest}");
 }
 
 /// A second server on the same store opens to a key at once, and lets go of it within a second.

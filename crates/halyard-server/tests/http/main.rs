@@ -8,6 +8,7 @@
 //! | [`tolerant`] | what worker calls take that others would not |
 //! | [`access`] | route × key, hosts, origins, read-only |
 //! | [`keyring`] | keys with roles, sign-ins, the audit log |
+//! | [`revoked`] | waits of a revoked key, and a server without any |
 //! | [`browsers`] | what another site's page may make a browser do: nothing |
 //! | [`answers`] | what calls answer when all is well |
 //! | [`waiting`] | claims and reads that wait, clients that hang up |
@@ -34,6 +35,7 @@ mod ending;
 mod keyring;
 mod listening;
 mod refusals;
+mod revoked;
 mod rough;
 mod served;
 mod tolerant;

@@ -54,8 +54,8 @@ export function CreateKey(props: { onMade: (key: CreatedApiKey) => void; onClose
           {closes
             ? "This server is open now. With its first key for an admin it asks every caller for " +
               "a key, from the next call on. This page is signed in with the new one."
-            : "This server is open: whoever reaches it may do everything, with or without a key, " +
-              "until it has a key for an admin."}
+            : "This server is open: whoever reaches it may do everything. Its first key must be for " +
+              "an admin, or nobody could make another."}
         </p>
       )}
     </Dialog>

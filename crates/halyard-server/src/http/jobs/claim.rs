@@ -21,7 +21,8 @@ pub async fn claim(app: &App, call: &Call) -> Result<Answer, Refused> {
     let claim = convert::work::claim(claim::read(&call.body()?)?)?;
     let (queues, tasks) = (&claim.claim.queues, claim.claim.tasks.as_deref());
     app.engine.workers.claimed(&claim.worker, queues, tasks, app.now());
-    let (claims, leased) = app.engine.claim(claim.claim, claim.wait).await?;
+    let (claims, leased) =
+        call.while_let_in(app, app.engine.claim(claim.claim, claim.wait)).await??;
     let answer = Answer::ok(&convert::work::claimed(&claims));
     Ok(answer.handing_over(leased, &call.link))
 }

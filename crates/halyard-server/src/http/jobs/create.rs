@@ -38,9 +38,11 @@ pub async fn create(app: &App, call: &Call) -> Result<Answer, Refused> {
     let wait = convert::wait(query.wait_ms);
     if let (Some((id, life)), false) = (made.lives, wait.is_zero()) {
         // Boxed, as few creates wait and a wait's timer is large.
-        let later = Box::pin(app.engine.read_after(id, life, started + wait)).await?;
-        // Deleted meanwhile: it was made all the same, and this is what it was.
-        if let Some(later) = later {
+        let later = app.engine.read_after(id, life, started + wait);
+        let later = Box::pin(call.while_let_in(app, later)).await;
+        // Deleted meanwhile, or the caller's key was revoked: it was made all the same, and this is
+        // what it was.
+        if let Some(later) = later.ok().transpose()?.flatten() {
             made.becomes(&later);
         }
     }

@@ -20,7 +20,8 @@ use crate::http::refused::Refused;
 pub async fn get(app: &App, call: &Call) -> Result<Answer, Refused> {
     let query = get::read_query(call.query())?;
     let id = convert::job_id(&call.name)?;
-    let detail = app.engine.read(id, convert::wait(query.wait_ms)).await?;
+    let read = app.engine.read(id, convert::wait(query.wait_ms));
+    let detail = call.while_let_in(app, read).await??;
     let detail = detail.ok_or_else(|| Refused::no_such_job(&call.name))?;
     Ok(Answer::ok(&convert::job::detail(&detail)))
 }
