@@ -33,6 +33,6 @@ impl Maker for InSchema {
 
     /// A call takes a thousand times as long as in memory.
     fn sequences(&self) -> u64 {
-        800
+        500
     }
 }

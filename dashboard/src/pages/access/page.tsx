@@ -38,8 +38,8 @@ export function AccessPage() {
       {isOpen.value && (
         <p class="card warn">
           <span aria-hidden="true">⚠</span> This server asks for no key: it listens on its own
-          machine only, and whoever reaches it there may do everything. Its first key, for an
-          admin, changes that.
+          machine only, and whoever reaches it there may do everything. Its first key, for an admin,
+          changes that.
         </p>
       )}
       <Shown of={all}>
