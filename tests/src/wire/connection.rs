@@ -157,12 +157,15 @@ impl Connection {
 
     fn read_more(&mut self) -> io::Result<()> {
         let mut piece = [0_u8; 16 * 1024];
-        match self.stream.read(&mut piece)? {
-            0 => Err(io::ErrorKind::UnexpectedEof.into()),
-            length => {
+        match self.stream.read(&mut piece) {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(length) => {
                 self.unread.extend_from_slice(&piece[..length]);
                 Ok(())
             }
+            // A signal to this process says nothing of the server.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) => Err(error),
         }
     }
 }

@@ -241,7 +241,8 @@ fn open_to_all(args: &Args) -> String {
          and change every job\n\n\
          Either stay on this machine:\n\n    \
          halyard serve --listen 127.0.0.1:{port}\n\n\
-         or make a key that every call must carry, and start again:\n\n    \
+         or make a key that every call must carry, and start again (--api-key-file brings one \
+         that is not in the store):\n\n    \
          halyard keys create --name admin --role admin{place}\n",
         port = listen.port(),
         place = args.place.flags()
