@@ -1,9 +1,10 @@
 //! The keys and sign-ins of the store, as this server knows them.
 //!
 //! They are kept in memory, so that no call waits for the store to know who calls. Whatever this
-//! server changes it loads again at once. On a store that others share it also looks every second,
-//! and when it meets a secret that it does not know: a key that was made at one server opens all of
-//! them at once, and one that was revoked there is refused here within a second.
+//! server changes it loads again at once, and it looks every second: a client may have hung up
+//! between its revocation and the load. On a store that others share it also looks when it meets a
+//! secret that it does not know: a key that was made at one server opens all of them at once, and
+//! one that was revoked there is refused here within a second.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -14,7 +15,7 @@ use halyard_core::TimeMs;
 use halyard_core::id::KeyId;
 use halyard_core::job::Name;
 use halyard_core::role::Role;
-use halyard_store::access::{ApiKey, SecretHash, SignIn};
+use halyard_store::access::{Access, ApiKey, SecretHash, SignIn};
 use halyard_store::{Answer, Store};
 use tokio::sync::{Mutex, watch};
 
@@ -72,7 +73,7 @@ pub struct Keyring {
     /// There was a key once: whoever takes the last one away opens nothing, until a restart.
     asks: AtomicBool,
     known: RwLock<Arc<Known>>,
-    /// Told of each load.
+    /// Told of each load that found a change.
     loaded: watch::Sender<()>,
     /// One loads at a time.
     turn: Mutex<()>,
@@ -152,6 +153,10 @@ impl Keyring {
         self.begun.fetch_add(1, Ordering::AcqRel);
         let access = store.access().await?;
         let before = self.known();
+        // Who waits is told of changes only: it would wake them all every second.
+        if before.is(&access) {
+            return Ok(());
+        }
         let used_at = |key: &ApiKey| {
             let here = before.keys.get(&key.id).map(|key| key.used_at.load(Ordering::Relaxed));
             here.unwrap_or(0).max(key.last_used_at.unwrap_or(0))
@@ -260,6 +265,18 @@ impl Keyring {
 
     fn known(&self) -> Arc<Known> {
         Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Known {
+    /// Says whether this is what is known.
+    fn is(&self, access: &Access) -> bool {
+        let knows_key = |key: &ApiKey| self.keys.get(&key.id).is_some_and(|it| it.row == *key);
+        let knows = |it: &SignIn| self.sign_ins.get(&it.hash) == Some(it);
+        access.keys.len() == self.keys.len()
+            && access.sign_ins.len() == self.sign_ins.len()
+            && access.keys.iter().all(knows_key)
+            && access.sign_ins.iter().all(knows)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Looks who may call, on a store whose keys other servers change too.
+//! Looks who may call: other servers change the keys of a shared store, and a client that hangs up
+//! after its change was kept leaves it unseen here.
 
 use halyard_store::Answer;
 
@@ -10,8 +11,6 @@ use super::loops::Left;
 /// # Errors
 /// The store's.
 pub async fn tick(engine: &Engine) -> Answer<Left> {
-    if engine.store.is_shared() {
-        engine.keyring.load(&*engine.store).await?;
-    }
+    engine.keyring.load(&*engine.store).await?;
     Ok(Left::Nothing)
 }

@@ -367,3 +367,19 @@ async fn a_cookie_ends_by_the_clock() {
     assert!(who().await.is_none());
     assert!(!keyring.stands(&caller, 1_800_000_000_000 + halyard_server::access::SESSION_MS));
 }
+
+/// A client that hangs up between its revocation and the server's look leaves no key behind.
+#[tokio::test]
+async fn what_a_lost_call_revoked_is_seen_within_a_look() {
+    let served = Served::start_with_key().await;
+    let (_, key) = make_key(&served, "left", "worker").await;
+    let headers = [("Authorization", bearer(&key))];
+    let headers = [(headers[0].0, headers[0].1.as_str())];
+    let (engine, store) = (served.engine(), &served.engine().store);
+    let id = store.access().await.unwrap().keys[0].id;
+    let by = By { actor: "test".into(), key_id: None, request_id: "".into() };
+    store.revoke_api_key(id, true, by).await.unwrap();
+    halyard_server::engine::access::tick(engine).await.unwrap();
+    let reply = served.call_with("GET", "/v1/session", &headers, Value::Null).await;
+    assert_eq!(reply.status, 401, "{reply:?}");
+}
