@@ -31,23 +31,20 @@ pub struct Attempts(Mutex<HashMap<Against, (Instant, u32)>>);
 
 impl Attempts {
     /// Says how long to wait before another try; `None`: try now.
-    pub fn wait(&self, against: &[Against], now: Instant) -> Option<Duration> {
+    pub fn wait(&self, against: Against, now: Instant) -> Option<Duration> {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counted.retain(|_, (since, _)| now.duration_since(*since) < WINDOW);
-        let left = |since: Instant| WINDOW.saturating_sub(now.duration_since(since));
         if counted.len() >= COUNTED_MAX {
             return Some(WINDOW);
         }
-        let full = |one| counted.get(one).filter(|(_, wrong)| *wrong >= WRONG_MAX);
-        against.iter().filter_map(full).map(|(since, _)| left(*since)).max()
+        let (since, wrong) = counted.get(&against)?;
+        (*wrong >= WRONG_MAX).then(|| WINDOW.saturating_sub(now.duration_since(*since)))
     }
 
     /// A try was wrong.
-    pub fn count(&self, against: &[Against], now: Instant) {
+    pub fn count(&self, against: Against, now: Instant) {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for one in against {
-            counted.entry(*one).or_insert((now, 0)).1 += 1;
-        }
+        counted.entry(against).or_insert((now, 0)).1 += 1;
     }
 }
 
@@ -58,18 +55,19 @@ mod tests {
     #[test]
     fn ten_a_minute_from_one_address() {
         let attempts = Attempts::default();
-        let here = [Against::Address([127, 0, 0, 1].into())];
-        let there = [Against::Address([127, 0, 0, 2].into()), Against::Key(KeyId(7))];
+        let here = Against::Address([127, 0, 0, 1].into());
+        let there = Against::Address([127, 0, 0, 2].into());
+        let key = Against::Key(KeyId(7));
         let begin = Instant::now();
         let after = |seconds| begin + Duration::from_secs(seconds);
         for second in 0..u64::from(WRONG_MAX) {
-            assert_eq!(attempts.wait(&here, after(second)), None);
-            attempts.count(&here, after(second));
+            assert_eq!(attempts.wait(here, after(second)), None);
+            attempts.count(here, after(second));
         }
-        assert_eq!(attempts.wait(&here, after(10)), Some(Duration::from_secs(50)));
-        assert_eq!(attempts.wait(&there, after(10)), None);
-        (0..WRONG_MAX).for_each(|_| attempts.count(&there, after(20)));
-        assert!(attempts.wait(&[Against::Key(KeyId(7))], after(20)).is_some(), "from anywhere");
-        assert_eq!(attempts.wait(&here, after(60)), None);
+        assert_eq!(attempts.wait(here, after(10)), Some(Duration::from_secs(50)));
+        assert_eq!(attempts.wait(there, after(10)), None);
+        (0..WRONG_MAX).for_each(|_| attempts.count(key, after(20)));
+        assert!(attempts.wait(key, after(20)).is_some(), "from anywhere");
+        assert_eq!(attempts.wait(here, after(60)), None);
     }
 }

@@ -54,12 +54,13 @@ pub async fn sign_in(app: &App, call: &Call) -> Result<Answer, Refused> {
     let key = session::read(&body)?;
     let engine = &app.engine;
     let against = against(app, call, &key);
-    if let Some(wait) = app.attempts.wait(&against, Instant::now()) {
+    let wait = against.and_then(|against| app.attempts.wait(against, Instant::now()));
+    if let Some(wait) = wait {
         return Ok(come_back(call, wait));
     }
     let proof = Proof::Key(key.as_bytes());
     let Some(caller) = engine.keyring.known_by(&*engine.store, proof).await else {
-        app.attempts.count(&against, Instant::now());
+        against.inspect(|against| app.attempts.count(*against, Instant::now()));
         return Err(wrong_key());
     };
     let secret = Secret::make();
@@ -92,10 +93,10 @@ pub async fn sign_out(app: &App, call: &Call) -> Result<Answer, Refused> {
 
 /// A try with a key's name counts against that key, any other against where it came from. Behind a
 /// proxy everybody comes from one address: a stranger's guesses keep nobody out who has a key.
-fn against(app: &App, call: &Call, key: &str) -> Vec<Against> {
+fn against(app: &App, call: &Call, key: &str) -> Option<Against> {
     let known = key_id(key.as_bytes()).filter(|id| app.engine.keyring.knows(*id));
     let place = || call.link.peer().map(Against::Address);
-    known.map(Against::Key).or_else(place).into_iter().collect()
+    known.map(Against::Key).or_else(place)
 }
 
 fn with_cookie(call: &Call, answer: Answer, secret: &str, seconds: i64) -> Answer {
