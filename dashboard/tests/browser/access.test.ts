@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { env } from "node:process";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { open, reader, signIn, visit, withoutRefusals } from "./reader.ts";
+import { leave, open, reader, signIn, visit, withoutRefusals } from "./reader.ts";
 import { Server } from "./server.ts";
 
 const ROOT = `hyd_${"test".repeat(10)}`;
@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await page.context().close();
+  await leave(page);
   await server.end();
 });
 

@@ -1,7 +1,7 @@
 /** What a reader does on the pages, against the real server. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { open, reader, visit } from "./reader.ts";
+import { leave, open, reader, visit } from "./reader.ts";
 import { Server } from "./server.ts";
 
 let browser: Browser;
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await page.context().close();
+  await leave(page);
   await server.end();
 });
 

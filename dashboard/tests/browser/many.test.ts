@@ -2,7 +2,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fill } from "./filling.ts";
-import { open, reader, visit } from "./reader.ts";
+import { leave, open, reader, visit } from "./reader.ts";
 import { Server } from "./server.ts";
 
 let browser: Browser;
@@ -33,7 +33,7 @@ test("the counts are those of the server, and each tab shows its own", async () 
     expect(tab.replace(/\D/g, "")).toBe(String(of(state)));
   }
   expect(odd).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test("pages follow one another without a gap", async () => {
@@ -55,7 +55,7 @@ test("pages follow one another without a gap", async () => {
   const shown = [...seen].every((id) => data.some((job: { id: string }) => job.id === id));
   expect(shown, "they are the newest 200, and no others").toBe(true);
   expect(odd).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a search that stops at its bound says so", async () => {
@@ -63,5 +63,5 @@ test("a search that stops at its bound says so", async () => {
   await visit(page, "/jobs?queue=nobody-uses-this");
   await page.getByText("The search stopped after 10,000 jobs.").waitFor();
   expect(odd).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });

@@ -1,7 +1,7 @@
 /** Every page in both themes, wide and narrow: nothing odd, nothing for axe-core, a picture. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { complaints, open, picture, reader, visit } from "./reader.ts";
+import { complaints, leave, open, picture, reader, visit } from "./reader.ts";
 import { Server } from "./server.ts";
 
 let browser: Browser;
@@ -55,5 +55,5 @@ test.each(looks)("$name, $theme, $width wide", async ({ name, path, theme, width
   expect(wider, "the page itself is not scrolled sideways").toBeLessThanOrEqual(0);
   // A job that is not there is a 404, which the browser tells in its console.
   expect(odd.filter((it) => !(name === "no-job" && it.includes("404")))).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });

@@ -47,6 +47,12 @@ export async function visit(page: Page, path: string): Promise<void> {
   await page.locator("[aria-busy]").waitFor({ state: "detached" });
 }
 
+/** Closes a page: what a test still held back of its requests ends with it, and is no error. */
+export async function leave(page: Page): Promise<void> {
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await page.context().close();
+}
+
 /** Signs in where the page asks for it. */
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel("Key", { exact: true }).fill(key);

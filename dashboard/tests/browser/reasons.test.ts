@@ -1,7 +1,7 @@
 /** A button that does nothing now says why, however it is reached; and keys can be turned off. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { complaints, open, picture, reader, visit } from "./reader.ts";
+import { complaints, leave, open, picture, reader, visit } from "./reader.ts";
 import { Server } from "./server.ts";
 
 let browser: Browser;
@@ -72,7 +72,7 @@ test.each(looks)("by pointer, keyboard and touch: $theme, $width wide", async (l
   await gone();
   expect(await page.locator("dialog").count()).toBe(0);
   expect(odd).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test("what can be done has no reason beside it", async () => {
@@ -82,7 +82,7 @@ test("what can be done has no reason beside it", async () => {
   expect(await cancel.getAttribute("aria-describedby")).toBeNull();
   await cancel.click();
   await page.locator("dialog[open]").waitFor();
-  await page.context().close();
+  await leave(page);
 });
 
 test("how long a key is held is told before its job has ended", async () => {
@@ -91,7 +91,7 @@ test("how long a key is held is told before its job has ended", async () => {
     await visit(page, path);
     await page.getByText("then for the idempotency_ttl_ms of its create").waitFor();
   }
-  await page.context().close();
+  await leave(page);
 });
 
 test("single keys are turned off without a key, and stay off", async () => {
@@ -113,5 +113,5 @@ test("single keys are turned off without a key, and stay off", async () => {
   await page.keyboard.press("Escape");
   await page.locator("dialog").waitFor({ state: "detached" });
   expect(await acts.isChecked()).toBe(true);
-  await page.context().close();
+  await leave(page);
 });

@@ -2,7 +2,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HOSTILE } from "./hostile.ts";
-import { complaints, open, picture, reader, visit, withoutRefusals } from "./reader.ts";
+import { complaints, leave, open, picture, reader, visit, withoutRefusals } from "./reader.ts";
 import { Server } from "./server.ts";
 
 const ROOT = `hyd_${"test".repeat(10)}`;
@@ -103,7 +103,7 @@ test.each(looks)("$name, $theme, $width wide", async (look) => {
   const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   expect(wider, "the page itself is not scrolled sideways").toBeLessThanOrEqual(0);
   expect(withoutRefusals(odd)).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a key as it is shown once, and the door above a page", async () => {
@@ -127,7 +127,7 @@ test("a key as it is shown once, and the door above a page", async () => {
       await page.locator(".door").waitFor();
       expect(await complaints(page)).toEqual([]);
       await picture(page, `again-${theme}-${width}`);
-      await page.context().close();
+      await leave(page);
     }
   }
 });
