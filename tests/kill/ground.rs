@@ -48,10 +48,6 @@ impl Ground {
         Self { servers, database: Some(RwLock::new(database)) }
     }
 
-    pub(crate) fn count(&self) -> usize {
-        self.servers.len()
-    }
-
     /// One after the other, for a look or for the end.
     pub(crate) fn servers(&self) -> &[RwLock<Server>] {
         &self.servers
@@ -111,7 +107,7 @@ impl Ground {
     /// Starts again what was killed, after `away`, and tells the recorder how long all of it was
     /// gone: while another server serves, nothing is.
     pub(crate) fn heal(&self, victim: Victim, trial: &Trial, away: impl FnOnce()) {
-        let from = trial.recorder.now();
+        let from = trial.load.recorder.now();
         match victim {
             Victim::Server(number) => {
                 // Its clients go elsewhere, or wait for this lock.
@@ -139,12 +135,15 @@ impl Ground {
             }
         }
         match victim {
-            Victim::Server(_) if self.servers.len() > 1 => trial.recorder.outage(from, from),
+            Victim::Server(_) if self.servers.len() > 1 => trial.load.recorder.outage(from, from),
             // The last sign of life was up to a second old.
             _ if self.database.is_some() => {
-                trial.recorder.outage(from.saturating_sub(1_000_000), trial.recorder.now());
+                trial
+                    .load
+                    .recorder
+                    .outage(from.saturating_sub(1_000_000), trial.load.recorder.now());
             }
-            _ => trial.recorder.outage(from, trial.recorder.now()),
+            _ => trial.load.recorder.outage(from, trial.load.recorder.now()),
         }
     }
 

@@ -39,17 +39,14 @@
 //! All of them turn tests of the store red: `crates/halyard-store/tests/planted.rs`.
 
 mod ground;
-mod healing;
-mod load;
 mod nemesis;
 mod reached;
 mod sound;
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
 use halyard_tests::checker::{check, explain};
-use halyard_tests::history::{Call, Entry, History, Recorder};
+use halyard_tests::history::{Call, Entry, History};
+use halyard_tests::load::{self, Load, healing};
+use halyard_tests::wire::Client;
 
 use ground::Ground;
 use nemesis::Nemesis;
@@ -61,17 +58,33 @@ const CLIENTS: usize = 8;
 /// How often somebody is killed, unless `HALYARD_KILLS` says otherwise.
 const KILLS: usize = 30;
 
+/// The length of some leases: after the long outages of [`nemesis`] they last longer still than a
+/// fresh one.
+const LONG_LEASE_MS: u64 = 18_000;
+
 /// What all threads of the run share.
 struct Trial {
     ground: Ground,
-    recorder: Recorder,
+    load: Load,
     nemesis: Nemesis,
-    /// Changes that were sent and not answered.
-    in_flight: AtomicUsize,
-    /// The load is to end.
-    over: AtomicBool,
-    /// Ids of jobs that somebody was told of, for calls about jobs of others.
-    known: Mutex<Vec<String>>,
+}
+
+impl load::Run for Trial {
+    fn load(&self) -> &Load {
+        &self.load
+    }
+
+    fn servers(&self) -> usize {
+        self.ground.servers().len()
+    }
+
+    fn client(&self, wish: usize) -> (usize, Client) {
+        self.ground.client(wish)
+    }
+
+    fn sent(&self, call: &Call, server: usize) -> bool {
+        self.nemesis.sent(self, call, server)
+    }
 }
 
 fn seed_and_kills() -> (u64, usize) {
@@ -94,26 +107,19 @@ fn killed_under_load_three_servers_on_postgres_keep_every_promise() {
 
 fn every_promise_is_kept(ground: Ground) {
     let (seed, kills) = seed_and_kills();
-    let trial = Trial {
-        ground,
-        recorder: Recorder::default(),
-        nemesis: Nemesis::default(),
-        in_flight: AtomicUsize::new(0),
-        over: AtomicBool::new(false),
-        known: Mutex::default(),
-    };
+    let trial = Trial { ground, load: Load::new(LONG_LEASE_MS), nemesis: Nemesis::default() };
     std::thread::scope(|scope| {
         for number in 0..CLIENTS {
             let trial = &trial;
             scope.spawn(move || load::run(trial, number, seed));
         }
         nemesis::run(&trial, kills, seed);
-        trial.over.store(true, Ordering::SeqCst);
+        trial.load.end();
     });
     healing::finish_everything(&trial);
     let ending = healing::ending(&trial);
     healing::counters_agree(&trial, &ending);
-    let history = trial.recorder.history();
+    let history = trial.load.recorder.history();
     let violations = check(&history, &ending);
     report(&history, &trial, kills);
     assert!(violations.is_empty(), "{}", explain(&history, &ending, &violations, 5));

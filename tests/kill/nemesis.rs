@@ -81,7 +81,7 @@ impl Nemesis {
     }
 
     fn kill(&self, trial: &Trial, victim: Victim) {
-        let hit = trial.in_flight.load(Ordering::SeqCst) > 0;
+        let hit = trial.load.is_changing();
         trial.ground.kill(victim);
         self.struck.fetch_add(usize::from(hit), Ordering::SeqCst);
     }

@@ -21,7 +21,7 @@ pub(crate) fn all_is_sound(trial: &Trial, ending: &Ending) {
         }
     }
     if let Some(database) = trial.ground.database() {
-        let known = trial.known.lock().unwrap();
+        let known = trial.load.known();
         let all: BTreeSet<&str> =
             known.iter().chain(ending.jobs.keys()).map(String::as_str).collect();
         let url = database.read().unwrap().url();

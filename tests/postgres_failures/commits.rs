@@ -19,7 +19,7 @@ fn cut_commits(every: u32, moment: Moment) {
     let database = Database::new();
     let (proxy, url) = Proxy::before(&database.url());
     let history = Trial::run(&url, |trial| {
-        let begin = trial.recorder.now();
+        let begin = trial.recorder().now();
         proxy.cut_each(every, moment);
         until_cuts(&proxy, cuts());
         proxy.disarm();
@@ -55,14 +55,14 @@ fn a_commit_that_nobody_can_be_asked_about_is_unknown() {
     let database = Database::new();
     let (proxy, url) = Proxy::before(&database.url());
     let history = Trial::run(&url, |trial| {
-        let away = trial.recorder.now();
+        let away = trial.recorder().now();
         proxy.hold_at(Moment::AfterCommit);
         proxy.until_held();
         proxy.refuse();
         proxy.cut_all();
         proxy.release();
         until("calls to be refused", || {
-            (!refused(&trial.recorder.history()).is_empty()).then_some(())
+            (!refused(&trial.recorder().history()).is_empty()).then_some(())
         });
         proxy.admit();
         trial.outage_since(away);
@@ -81,7 +81,7 @@ fn a_connection_may_be_cut_at_any_byte() {
     let others = (0..120).map(|_| chance.random_range(400..20_000));
     let places: Vec<u64> = firsts.chain(others).collect();
     Trial::run(&url, |trial| {
-        let begin = trial.recorder.now();
+        let begin = trial.recorder().now();
         for at in places {
             for moment in [Moment::ToServer(at), Moment::ToClient(at)] {
                 let cuts = proxy.cuts();

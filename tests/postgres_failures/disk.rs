@@ -17,11 +17,11 @@ fn the_disk_may_be_full() {
     let mut postgres = Setup::new().on(&disk).start();
     let history = Trial::run(&postgres.url(), |trial| {
         for _ in 0..2 {
-            let away = trial.recorder.now();
-            let before = refused(&trial.recorder.history()).len();
+            let away = trial.recorder().now();
+            let before = refused(&trial.recorder().history()).len();
             disk.fill(0);
             until("a call to be refused", || {
-                (refused(&trial.recorder.history()).len() > before).then_some(())
+                (refused(&trial.recorder().history()).len() > before).then_some(())
             });
             disk.empty();
             if !postgres.is_running() {

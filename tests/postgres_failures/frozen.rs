@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use halyard_tests::postgres::Postgres;
 
-use crate::load::LEASE_MS;
 use crate::trial::Trial;
+use halyard_tests::load::LEASE_MS;
 
 fn freeze_for(leases: u64) {
     let postgres = Postgres::start();
     Trial::run(&postgres.url(), |trial| {
-        let away = trial.recorder.now();
+        let away = trial.recorder().now();
         postgres.freeze();
         // The time that it stands still, and no wait for something.
         std::thread::sleep(Duration::from_millis(LEASE_MS * leases));

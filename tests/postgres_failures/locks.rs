@@ -64,11 +64,11 @@ fn a_lock_on_everything_ends() {
             "SELECT count(*) FROM (SELECT 1 FROM halyard.jobs FOR UPDATE) AS all_jobs",
             "LOCK TABLE halyard.jobs IN ACCESS EXCLUSIVE MODE",
         ] {
-            let away = trial.recorder.now();
-            let before = refused(&trial.recorder.history()).len();
+            let away = trial.recorder().now();
+            let before = refused(&trial.recorder().history()).len();
             while_open(&url, lock, || {
                 halyard_tests::until("a call to be refused", || {
-                    (refused(&trial.recorder.history()).len() > before).then_some(())
+                    (refused(&trial.recorder().history()).len() > before).then_some(())
                 });
             });
             trial.outage_since(away);

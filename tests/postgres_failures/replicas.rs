@@ -23,7 +23,7 @@ fn nothing_is_lost_by_a_failover_to_a_synchronous_standby() {
     Trial::run(&url, |trial| {
         for round in 1..=FAILOVERS {
             trial.until_more(200);
-            let away = trial.recorder.now();
+            let away = trial.recorder().now();
             primary.kill();
             standby.promote();
             proxy.redirect(standby.url().address);

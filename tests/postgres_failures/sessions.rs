@@ -79,7 +79,7 @@ fn postgres_may_be_restarted() {
     let url = postgres.url();
     Trial::run(&url, |trial| {
         for how in [Stop::Fast, Stop::Immediate, Stop::Fast, Stop::Immediate] {
-            let away = trial.recorder.now();
+            let away = trial.recorder().now();
             postgres.stop(how);
             postgres.restart();
             trial.outage_since(away);
@@ -99,7 +99,7 @@ fn there_may_be_no_connection_left() {
     let (proxy, through) = Proxy::before(&app);
     let runtime = runtime::Runtime::new().expect("a runtime");
     let history = Trial::run(&through, |trial| {
-        let away = trial.recorder.now();
+        let away = trial.recorder().now();
         proxy.refuse();
         proxy.cut_all();
         let connect = || {
@@ -130,9 +130,9 @@ fn postgres_may_be_away_for_longer_than_leases_last() {
     let mut postgres = Postgres::start();
     let url = postgres.url();
     Trial::run(&url, |trial| {
-        let away = trial.recorder.now();
+        let away = trial.recorder().now();
         postgres.stop(Stop::Fast);
-        std::thread::sleep(Duration::from_millis(crate::load::LEASE_MS + 2_000));
+        std::thread::sleep(Duration::from_millis(halyard_tests::load::LEASE_MS + 2_000));
         postgres.restart();
         trial.outage_since(away);
     });

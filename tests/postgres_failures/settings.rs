@@ -48,7 +48,7 @@ fn the_database_may_be_set_to_read_only_and_back() {
     let history = Trial::run(&url, |trial| {
         let mut client = trial.client();
         for _ in 0..2 {
-            let away = trial.recorder.now();
+            let away = trial.recorder().now();
             postgres.set("default_transaction_read_only", "on");
             until("a change to be refused", || {
                 let answer = client.try_call(

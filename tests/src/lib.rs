@@ -10,6 +10,7 @@
 //!   was sent, and whether its answer came back whole.
 //! - [`fake_clock`]: a wall clock that a test moves under a running server.
 //! - [`history`]: the calls of a run, what each asked, when, and what it was told.
+//! - [`load`]: clients that do everything, whatever goes wrong, until all work is done.
 //! - [`checker`]: proves from a history and the final state that the promises were kept.
 //! - [`postgres`]: PostgreSQL of a test's own, and a proxy that cuts its connections.
 //! - [`ids`]: job ids as a client makes them.
@@ -21,6 +22,7 @@ pub mod checker;
 pub mod fake_clock;
 pub mod history;
 pub mod ids;
+pub mod load;
 pub mod postgres;
 pub mod server;
 pub mod small_disk;

@@ -3,27 +3,26 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use halyard_tests::PATIENCE;
-use halyard_tests::history::{Call, Entry, Lease, NewJob, Outcome, Reply, Report};
-use halyard_tests::ids::job_id;
-use halyard_tests::wire::{Client, Failure};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Map, Value, json};
 
-use crate::Trial;
+use super::Run;
+use crate::history::{Call, Entry, Lease, NewJob, Outcome, Reply, Report};
+use crate::ids::job_id;
+use crate::wire::{Client, Failure};
 
 /// The shortest time between two calls of one client, so that the history stays of a size that a
 /// person can read and the final check takes seconds.
 const PACE: Duration = Duration::from_millis(7);
 
-/// The length of most leases, the shortest that there is; every heartbeat asks for it.
-pub(crate) const LEASE_MS: u64 = 5_000;
+/// How long a client repeats a call: longer than any trouble lasts.
+const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The length of some: after the long outages of [`crate::nemesis`] they last longer still than a
-/// fresh one.
-const LEASE_LONG_MS: u64 = 18_000;
+/// The length of most leases, in milliseconds, the shortest that there is; every heartbeat asks
+/// for it.
+pub const LEASE_MS: u64 = 5_000;
 
 /// How soon after its end a lease that was given up is spoken for: before the server's next look
 /// at lapsed ones, if it can be.
@@ -47,8 +46,8 @@ struct Held {
     marks: usize,
 }
 
-struct Actor<'a> {
-    trial: &'a Trial,
+struct Actor<'a, R> {
+    run: &'a R,
     number: usize,
     /// Whom it speaks to.
     server: usize,
@@ -66,11 +65,16 @@ struct Actor<'a> {
     keyed: Vec<NewJob>,
 }
 
-/// Makes calls until the trial is over, then reports what is still held.
-pub(crate) fn run(trial: &Trial, number: usize, seed: u64) {
-    let (server, client) = trial.ground.client(number);
+/// Makes calls as client `number` until the load is over, then reports what is still held. The
+/// same seed makes the same choices.
+///
+/// # Panics
+///
+/// When a call stays without an answer for two minutes.
+pub fn run(run: &impl Run, number: usize, seed: u64) {
+    let (server, client) = run.client(number);
     let mut actor = Actor {
-        trial,
+        run,
         number,
         server,
         client,
@@ -82,7 +86,7 @@ pub(crate) fn run(trial: &Trial, number: usize, seed: u64) {
         retried: Vec::new(),
         keyed: Vec::new(),
     };
-    while !trial.over.load(Ordering::SeqCst) {
+    while !run.load().over.load(Ordering::SeqCst) {
         let next = Instant::now() + PACE;
         actor.step();
         std::thread::sleep(next.saturating_duration_since(Instant::now()));
@@ -92,9 +96,9 @@ pub(crate) fn run(trial: &Trial, number: usize, seed: u64) {
     }
 }
 
-impl Actor<'_> {
+impl<R: Run> Actor<'_, R> {
     fn step(&mut self) {
-        if self.trial.ground.count() > 1 && self.one_in(MOVES_ONE_IN) {
+        if self.run.servers() > 1 && self.one_in(MOVES_ONE_IN) {
             self.move_on();
         }
         if self.lapsing.first().is_some_and(|(at, _)| *at + LATE <= Instant::now()) {
@@ -134,26 +138,26 @@ impl Actor<'_> {
 
     /// Speaks to the next server from now on, or anew to the only one.
     fn move_on(&mut self) {
-        (self.server, self.client) = self.trial.ground.client(self.server + 1);
+        (self.server, self.client) = self.run.client(self.server + 1);
     }
 
     /// Makes a call once, and records it.
     fn send(&mut self, call: &Call) -> Reply {
-        let trial = self.trial;
+        let (run, load) = (self.run, self.run.load());
         let (method, path, body) = call.request();
         let body = (!body.is_null()).then(|| body.to_string().into_bytes());
         let weight = usize::from(call.mutates());
-        trial.in_flight.fetch_add(weight, Ordering::SeqCst);
-        let sent = trial.recorder.now();
+        load.in_flight.fetch_add(weight, Ordering::SeqCst);
+        let sent = load.recorder.now();
         // Now and then the network loses an answer, and always more of them when a server dies.
         let (lost, lost_at_kill) = (self.one_in(60), self.one_in(2));
         let server = self.server;
         let answer = self.client.try_call_with(method, &path, body.as_deref(), || {
-            let killed = trial.nemesis.sent(trial, call, server);
+            let killed = run.sent(call, server);
             !(lost || killed && lost_at_kill)
         });
-        let done = trial.recorder.now();
-        trial.in_flight.fetch_sub(weight, Ordering::SeqCst);
+        let done = load.recorder.now();
+        load.in_flight.fetch_sub(weight, Ordering::SeqCst);
         let reply = match answer {
             Ok(answer) if answer.status >= 500 => {
                 std::thread::sleep(REST);
@@ -164,7 +168,7 @@ impl Actor<'_> {
             Err(Failure::NotSent(_)) => Reply::NotSent,
         };
         let entry = Entry { client: self.number, sent, done, call: call.clone(), reply };
-        trial.recorder.add(entry.clone());
+        load.recorder.add(entry.clone());
         entry.reply
     }
 
@@ -238,7 +242,7 @@ impl Actor<'_> {
 
     fn learn(&mut self, job: &Value) {
         if let Some(id) = job["id"].as_str() {
-            self.trial.known.lock().unwrap().push(id.to_owned());
+            self.run.load().known.lock().unwrap().push(id.to_owned());
         }
     }
 
@@ -253,7 +257,7 @@ impl Actor<'_> {
         let claim_id = format!("{}-{}", self.number, self.chance.random::<u64>());
         let max = self.chance.random_range(1..7);
         let worker = self.worker();
-        let lease_ms = if self.one_in(8) { LEASE_LONG_MS } else { LEASE_MS };
+        let lease_ms = if self.one_in(8) { self.run.load().long_lease_ms } else { LEASE_MS };
         let call = Call::Claim { worker, claim_id, repeat: false, max, lease_ms };
         let Reply::Got { body, .. } = self.tell(call) else { return };
         for job in body["jobs"].as_array().into_iter().flatten() {
@@ -327,7 +331,7 @@ impl Actor<'_> {
 
     /// An operator's call, about a job of anybody.
     fn act(&mut self) {
-        let job = self.trial.known.lock().unwrap().choose(&mut self.chance).cloned();
+        let job = self.run.load().known.lock().unwrap().choose(&mut self.chance).cloned();
         let Some(job) = job else { return };
         match self.chance.random_range(0..14) {
             12.. => {

@@ -1,25 +1,27 @@
-//! After the last kill: all work is done, and the final state is read.
+//! After the last trouble: all work is done, and the final state is read.
 
 use std::collections::BTreeSet;
 
-use halyard_tests::checker::Ending;
-use halyard_tests::history::{Call, Entry, Lease, Outcome, Reply, Report};
-use halyard_tests::until;
-use halyard_tests::wire::Client;
 use serde_json::{Value, json};
 
-use crate::Trial;
-use crate::load::LEASE_MS;
+use super::{LEASE_MS, Run};
+use crate::checker::Ending;
+use crate::history::{Call, Entry, Lease, Outcome, Reply, Report};
+use crate::until;
+use crate::wire::Client;
 
-const ALIVE: &str = "/v1/jobs?state=scheduled,queued,running,retrying&limit=1";
+/// The load has this queue to itself.
+const ALIVE: &str = "/v1/jobs?state=scheduled,queued,running,retrying&limit=1&queue=default";
+const STATES: [&str; 7] =
+    ["scheduled", "queued", "running", "retrying", "completed", "failed", "cancelled"];
 
-fn client(trial: &Trial) -> Client {
-    trial.ground.client(0).1
+fn client(run: &impl Run) -> Client {
+    run.client(0).1
 }
 
 /// Works as a worker without faults until no job is left that could run.
-pub(crate) fn finish_everything(trial: &Trial) {
-    let mut client = client(trial);
+pub fn finish_everything(run: &impl Run) {
+    let mut client = client(run);
     let mut round = 0;
     let mut last = None;
     until("the end of all jobs", || {
@@ -31,7 +33,7 @@ pub(crate) fn finish_everything(trial: &Trial) {
             max: 100,
             lease_ms: LEASE_MS,
         };
-        let claimed = record(trial, &mut client, claim);
+        let claimed = record(run, &mut client, claim);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let jobs = claimed["jobs"].as_array().into_iter().flatten();
         let reports: Vec<Report> = jobs
@@ -43,10 +45,10 @@ pub(crate) fn finish_everything(trial: &Trial) {
         if !reports.is_empty() {
             let leases = reports.iter().map(|report| report.lease.clone()).collect();
             last = reports.first().map(|report| report.lease.clone());
-            record(trial, &mut client, Call::Finish(reports));
+            record(run, &mut client, Call::Finish(reports));
             // Too late, and counted so.
             let worker = "wrk_healer".into();
-            record(trial, &mut client, Call::Heartbeat { worker, leases, lease_ms: LEASE_MS });
+            record(run, &mut client, Call::Heartbeat { worker, leases, lease_ms: LEASE_MS });
             return None;
         }
         let alive = client.get(ALIVE).expect(200);
@@ -55,34 +57,34 @@ pub(crate) fn finish_everything(trial: &Trial) {
     // What is refused is counted in memory and stored within a second, all of a server's at once.
     let Some(lease) = last else { return };
     let path = format!("/v1/jobs/{}", lease.job);
-    for server in 0..trial.ground.count() {
-        let (_, mut client) = trial.ground.client(server);
+    for server in 0..run.servers() {
+        let (_, mut client) = run.client(server);
         let before = client.get(&path).expect(200)["rejected"].as_u64();
         let (worker, leases) = ("wrk_healer".into(), vec![lease.clone()]);
-        record(trial, &mut client, Call::Heartbeat { worker, leases, lease_ms: LEASE_MS });
+        record(run, &mut client, Call::Heartbeat { worker, leases, lease_ms: LEASE_MS });
         until("the refusals to be stored", || {
             (client.get(&path).expect(200)["rejected"].as_u64() > before).then_some(())
         });
     }
 }
 
-fn record(trial: &Trial, client: &mut Client, call: Call) -> Value {
+fn record(run: &impl Run, client: &mut Client, call: Call) -> Value {
     let (method, path, body) = call.request();
-    let sent = trial.recorder.now();
+    let sent = run.load().recorder.now();
     let answer = client.call(method, &path, &body);
-    let (done, status, body) = (trial.recorder.now(), answer.status, answer.expect(200));
+    let (done, status, body) = (run.load().recorder.now(), answer.status, answer.expect(200));
     let reply = Reply::Got { status, body: body.clone() };
-    trial.recorder.add(Entry { client: usize::MAX, sent, done, call, reply });
+    run.load().recorder.add(Entry { client: usize::MAX, sent, done, call, reply });
     body
 }
 
 /// Every job that a list or an answer names, as GET shows it.
-pub(crate) fn ending(trial: &Trial) -> Ending {
-    let mut client = client(trial);
-    let mut ids: BTreeSet<String> = trial.known.lock().unwrap().iter().cloned().collect();
+pub fn ending(run: &impl Run) -> Ending {
+    let mut client = client(run);
+    let mut ids: BTreeSet<String> = run.load().known().into_iter().collect();
     let mut cursor = String::new();
     loop {
-        let page = client.get(&format!("/v1/jobs?limit=200{cursor}")).expect(200);
+        let page = client.get(&format!("/v1/jobs?queue=default&limit=200{cursor}")).expect(200);
         let data = page["data"].as_array().expect("a list");
         ids.extend(data.iter().filter_map(|job| job["id"].as_str()).map(str::to_owned));
         match page["next_cursor"].as_str() {
@@ -101,10 +103,9 @@ pub(crate) fn ending(trial: &Trial) -> Ending {
 }
 
 /// I34: the counters of the queue are the counts of its jobs.
-pub(crate) fn counters_agree(trial: &Trial, ending: &Ending) {
-    let queue = client(trial).get("/v1/queues/default").expect(200);
-    for state in ["scheduled", "queued", "running", "retrying", "completed", "failed", "cancelled"]
-    {
+pub fn counters_agree(run: &impl Run, ending: &Ending) {
+    let queue = client(run).get("/v1/queues/default").expect(200);
+    for state in STATES {
         let counted = ending.jobs.values().filter(|job| job["state"] == state).count();
         assert_eq!(queue["counts"][state], counted, "{state}: {queue}");
     }
