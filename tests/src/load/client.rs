@@ -131,7 +131,7 @@ impl<R: Run> Actor<'_, R> {
             }
             self.move_on();
             if matches!(reply, Reply::NotSent) {
-                std::thread::sleep(Duration::from_millis(10));
+                std::thread::sleep(PACE);
             }
         }
     }
@@ -255,8 +255,7 @@ impl<R: Run> Actor<'_, R> {
             return self.finish();
         }
         let claim_id = format!("{}-{}", self.number, self.chance.random::<u64>());
-        let max = self.chance.random_range(1..7);
-        let worker = self.worker();
+        let (worker, max) = (self.worker(), self.chance.random_range(1..7));
         let lease_ms = if self.one_in(8) { self.run.load().long_lease_ms } else { LEASE_MS };
         let call = Call::Claim { worker, claim_id, repeat: false, max, lease_ms };
         let Reply::Got { body, .. } = self.tell(call) else { return };
@@ -292,8 +291,7 @@ impl<R: Run> Actor<'_, R> {
     fn beat(&mut self) {
         let leases: Vec<Lease> = self.held.iter().map(|held| held.lease.clone()).collect();
         if !leases.is_empty() {
-            let worker = self.worker();
-            self.tell(Call::Heartbeat { worker, leases, lease_ms: LEASE_MS });
+            self.tell(Call::Heartbeat { worker: self.worker(), leases, lease_ms: LEASE_MS });
         }
     }
 
@@ -385,8 +383,8 @@ impl<R: Run> Actor<'_, R> {
     /// Renews a lease that lapsed just now: too late.
     fn speak_at_lapse(&mut self) {
         let (_, lease) = self.lapsing.remove(0);
-        let worker = self.worker();
-        self.tell(Call::Heartbeat { worker, leases: vec![lease], lease_ms: LEASE_MS });
+        let (worker, leases) = (self.worker(), vec![lease]);
+        self.tell(Call::Heartbeat { worker, leases, lease_ms: LEASE_MS });
     }
 
     /// Speaks with a token that was used or given up before.
