@@ -1,6 +1,6 @@
 //! What PostgreSQL and the way to it do to a server, and that no promise is broken by it.
 //!
-//! In each test clients do everything that a producer, a worker and an operator do ([`load`]) at one
+//! In each test clients do all that a producer, a worker and an operator do ([`load`]) at one
 //! server, while something goes wrong between it and its database. Then the trouble ends, all work
 //! is done, and the checker compares what the clients were told with what is there ([`trial`]): no
 //! acknowledged job, key, checkpoint or result is lost, nothing is doubled, the server's process
