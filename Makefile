@@ -95,6 +95,7 @@ test:
 	$(STAGE) postgres $(BESIDE) --postgres --postgres18 --pgbouncer $(END_TO_END) --test postgres
 	$(STAGE) postgres-many $(BESIDE) --postgres $(END_TO_END) --test postgres_many
 	$(STAGE) postgres-failures $(BESIDE) --postgres $(END_TO_END) --test postgres_failures -- --test-threads 2
+	$(STAGE) upgrades $(BESIDE) --postgres $(END_TO_END) --test upgrades
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cli $(END_TO_END) --test cli
 	$(STAGE) docs $(BESIDE) --postgres $(END_TO_END) --test docs

@@ -33,7 +33,7 @@ pub(super) async fn load(
     let mut loading = Loading { hands, now, tables: Tables::new(stamp), whole: BTreeSet::new() };
     if now - stamp > limits::OUTAGE_MS {
         let live = hands.query(&hands.sql.live, &[&stamp]).await?;
-        loading.take(&live)?;
+        loading.take(&live, 0)?;
     }
     loading.load(needs, careful).await?;
     let tables = loading.tables;
@@ -85,18 +85,18 @@ impl Loading<'_> {
         if !needs.marks.is_empty() {
             let marks: Vec<Uuid> = needs.marks.iter().map(|it| Uuid::from_bytes(*it)).collect();
             let claimed = self.hands.query(&sql.claimed, &[&self.now, &marks]).await?;
-            let ids = self.take(&claimed)?;
+            let ids = self.take(&claimed, 0)?;
             self.whole.extend(ids);
         }
         if needs.due > 0 {
             let limit = rows::limit(needs.due);
             let due = self.hands.query(&sql.due, &[&self.now, &limit]).await?;
-            self.take(&due)?;
+            self.take(&due, 0)?;
         }
         if needs.lapsed > 0 {
             let limit = rows::limit(needs.lapsed);
             let lapsed = self.hands.query(&sql.lapsed, &[&self.now, &limit]).await?;
-            self.take(&lapsed)?;
+            self.take(&lapsed, 0)?;
         }
         // Who meets a job under a new one's id, or as a lease of a repeated claim, looks at it all.
         let is_met = |job: &Job| {
@@ -200,14 +200,14 @@ impl Loading<'_> {
             return Ok(());
         }
         let found = self.hands.query(&self.hands.sql.jobs, &[&uuids(&ids)]).await?;
-        self.take(&found).map(drop)
+        self.take(&found, 0).map(drop)
     }
 
-    /// Puts jobs into the tables.
-    fn take(&mut self, found: &[tokio_postgres::Row]) -> Ran<Vec<JobId>> {
+    /// Puts jobs, whose columns begin at `at`, into the tables.
+    fn take(&mut self, found: &[tokio_postgres::Row], at: usize) -> Ran<Vec<JobId>> {
         let mut ids = Vec::with_capacity(found.len());
         for row in found {
-            let job = rows::job(row, 0)?;
+            let job = rows::job(row, at)?;
             ids.push(job.id);
             self.tables.jobs.entry(job.id).or_insert_with(|| bare(job));
         }
@@ -263,8 +263,8 @@ impl Loading<'_> {
         let limit = rows::limit(ready.max);
         let bytes = rows::limit(limits::CLAIM_ANSWER_BYTES_MAX);
         let found = self.hands.query(&sql.ready, &[&queues, &tasks, &limit, &bytes]).await?;
-        for (id, found) in self.take(&found)?.into_iter().zip(&found) {
-            let (details, payload) = rows::body(found, rows::JOB_COLUMNS)?;
+        for (id, found) in self.take(&found, rows::READY_JOB_AT)?.into_iter().zip(&found) {
+            let (details, payload) = rows::body(found, 0)?;
             self.dress(id, details, payload);
             self.whole.insert(id);
         }

@@ -1,4 +1,6 @@
-//! Rows to nouns. Columns are read by position, in the order of the table.
+//! Rows to nouns. Columns are read by position, in the order of the table. A newer schema may have
+//! more of them at the end of a table: so all columns of one (`*`) stand last in a statement, and
+//! those of others in front of them are named.
 
 use halyard_core::backoff::Backoff;
 use halyard_core::chance::StartMarks;
@@ -16,8 +18,12 @@ use uuid::Uuid;
 
 use super::{Ran, Trouble};
 
-/// Columns of a job's row.
-pub(super) const JOB_COLUMNS: usize = 42;
+/// Columns of a body's row.
+pub(super) const BODY_COLUMNS: usize = 7;
+/// Where a job begins in a row of `ready.sql`: behind its body, its place and the bytes up to it.
+pub(super) const READY_JOB_AT: usize = BODY_COLUMNS + 2;
+/// Columns of an error.
+pub(super) const ERROR_COLUMNS: usize = 4;
 
 /// Reads a row's columns one after another.
 pub(super) struct Columns<'r> {

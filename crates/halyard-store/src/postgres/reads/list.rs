@@ -12,7 +12,7 @@ use tokio_postgres::Row;
 use super::Reads;
 use crate::Answer;
 use crate::postgres::Ran;
-use crate::postgres::rows::{self, Columns, JOB_COLUMNS, limit};
+use crate::postgres::rows::{self, Columns, ERROR_COLUMNS, limit};
 use crate::postgres::statements::Statement;
 use crate::verbs::{Filter, Page};
 
@@ -20,10 +20,10 @@ use crate::verbs::{Filter, Page};
 /// be from the order of the other.
 const DISORDER_MS: i64 = 20_000;
 
-/// What a row holds: where the bound was met, the job, its details, its error.
-const JOB_AT: usize = 1;
-const DETAILS_AT: usize = JOB_AT + JOB_COLUMNS;
+/// What a row holds: where the bound was met, the job's details, its error, the job.
+const DETAILS_AT: usize = 1;
 const ERROR_AT: usize = DETAILS_AT + 6;
+const JOB_AT: usize = ERROR_AT + ERROR_COLUMNS;
 
 impl Reads {
     /// One page of jobs.

@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 use super::connect::{Object, is_lost};
 use super::lanes::Shared;
-use super::rows::{self, Columns, JOB_COLUMNS, limit};
+use super::rows::{self, BODY_COLUMNS, Columns, ERROR_COLUMNS, limit};
 use super::statements::{Parameter, Statement};
 use super::{Ran, Trouble};
 use crate::Answer;
@@ -36,8 +36,9 @@ const READ_MAX: Duration = Duration::from_secs(10);
 const LOSSES_MAX: usize = 3;
 
 /// What stands behind a body's columns in a view.
-const RESULT_AT: usize = JOB_COLUMNS + 7;
+const RESULT_AT: usize = BODY_COLUMNS;
 const ERROR_AT: usize = RESULT_AT + 1;
+const JOB_AT: usize = ERROR_AT + ERROR_COLUMNS;
 
 /// The reading verbs.
 pub(super) struct Reads {
@@ -180,8 +181,8 @@ async fn query(
 
 /// A row of `view.sql`.
 fn view(row: &Row) -> Ran<JobView> {
-    let job = rows::job(row, 0)?;
-    let (details, payload) = rows::body(row, JOB_COLUMNS)?;
+    let job = rows::job(row, JOB_AT)?;
+    let (details, payload) = rows::body(row, 0)?;
     let result = Columns::from(row, RESULT_AT).maybe_json()?;
     Ok(JobView { job, details, payload, result, error: rows::error(row, ERROR_AT)? })
 }

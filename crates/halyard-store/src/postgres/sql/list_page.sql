@@ -23,9 +23,9 @@ WITH page AS MATERIALIZED (
         WHERE :far
     ) END AS seq
 )
-SELECT stop.seq, jobs.*, bodies.seq, bodies.id, bodies.tags, bodies.traceparent,
+SELECT stop.seq, bodies.seq, bodies.id, bodies.tags, bodies.traceparent,
     bodies.idempotency_key, bodies.rerun_of, attempts.error_type, attempts.error_kind,
-    attempts.error_message, attempts.error_stack
+    attempts.error_message, attempts.error_stack, jobs.*
 FROM stop
 LEFT JOIN page ON true
 LEFT JOIN halyard.jobs ON jobs.seq = page.seq

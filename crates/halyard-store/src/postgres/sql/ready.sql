@@ -11,8 +11,11 @@ WITH picked AS MATERIALIZED (
     ) AS next
     ORDER BY next.priority DESC, next.run_at, next.seq LIMIT $3
 ), sized AS (
-    SELECT picked.*, bodies.*, row_number() OVER before AS place,
-        sum(octet_length(bodies.payload) + picked.checkpoints_bytes) OVER before AS bytes
+    SELECT bodies.seq AS body, bodies.id AS body_id, bodies.tags, bodies.traceparent,
+        bodies.idempotency_key, bodies.rerun_of, bodies.payload,
+        row_number() OVER before AS place,
+        sum(octet_length(bodies.payload) + picked.checkpoints_bytes) OVER before AS bytes,
+        picked.*
     FROM picked JOIN halyard.bodies ON bodies.seq = picked.seq
     WINDOW before AS (
         ORDER BY picked.priority DESC, picked.run_at, picked.seq ROWS UNBOUNDED PRECEDING
