@@ -131,7 +131,7 @@ export {
   type TransportFailure,
   type TransportRequest,
 } from "./transport.js";
-export type { FailedJob } from "./worker/failed-job.js";
-export type { Hook, HookArguments, HookName, LostJob } from "./worker/hooks.js";
+export type { CancelledJob, FailedJob, LostJob } from "./worker/failed-job.js";
+export type { Hook, HookArguments, HookName } from "./worker/hooks.js";
 export { type Retryable, retryable } from "./worker/retryable.js";
 export type { Handler, TaskOptions, Worker, WorkerOptions } from "./worker/worker.js";

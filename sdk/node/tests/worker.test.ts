@@ -134,7 +134,16 @@ test.concurrent("who has a hook for it gets that instead", () =>
           retryable: true,
         });
         expect(retryInMs).toBe(2_000);
-        expect(lost).toEqual([{ id: late.id, task: "late", reason: "timed_out" }]);
+        expect(lost).toEqual([
+          {
+            id: late.id,
+            task: "late",
+            attempt: 1,
+            maxAttempts: 1,
+            reason: "timed_out",
+            retryInMs: undefined,
+          },
+        ]);
         expect(told.map(({ id }) => id)).not.toContain(late.id);
         expect(stderr.mock.calls.filter(([line]) => String(line).includes(fails.id))).toEqual([]);
       },

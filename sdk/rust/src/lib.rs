@@ -107,6 +107,6 @@ pub use jobs::{JobPages, Jobs, NewJob};
 pub use leases::Leases;
 pub use queues::Queues;
 pub use worker::{
-    FailedJob, Handler, HandlerError, HandlerResult, HttpStatus, LostJob, NonRetryable,
-    OutcomeUnknown, RetryAfter, Snooze, Worker, WorkerBuilder, retryable,
+    CancelledJob, FailedJob, Handler, HandlerError, HandlerResult, HttpStatus, LostJob,
+    NonRetryable, OutcomeUnknown, RetryAfter, Snooze, Worker, WorkerBuilder, retryable,
 };

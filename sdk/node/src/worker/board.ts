@@ -15,11 +15,11 @@
 import type { AbortReason } from "../errors.js";
 import { intervalOf } from "./beater.js";
 import { type ClaimCall, Claiming, type Trouble } from "./claiming.js";
-import { failedJob } from "./failed-job.js";
+import { cancelledJob, failedJob, type LostJob, lostJob } from "./failed-job.js";
 import { type ClaimedJob, Held } from "./held.js";
-import type { HookArguments, HookName, LostJob } from "./hooks.js";
+import type { HookArguments, HookName } from "./hooks.js";
 import { CANCEL, LEASES_MAX, LeaseTable, LOST } from "./lease-table.js";
-import { Reports, type Result } from "./reports.js";
+import { REFUSED, Reports, type Result } from "./reports.js";
 import { Shutdown } from "./shutdown.js";
 import type { Ending } from "./verdict.js";
 
@@ -182,10 +182,12 @@ export class Board {
 
   /** The reports under way were answered. */
   reported(now: number, results: readonly Result[]): void {
-    this.#reports.answered(now, results, (held, ok, outcome) => {
+    this.#reports.answered(now, results, (held, taken, outcome) => {
       this.#forget(held);
-      if (!ok) {
+      if (taken === "lost") {
         this.#tellLost(held, "lease_lost");
+      } else if (taken === "refused") {
+        this.#desk.tell("failed", failedJob(held.start, REFUSED));
       } else if (outcome === "released" && this.#shutdown !== undefined) {
         this.#givenBack += 1;
       }
@@ -293,6 +295,8 @@ export class Board {
     this.#heldWake = Math.min(this.#heldWake, held.wakeAt());
     if (reason === "lease_lost" || reason === "timed_out") {
       this.#tellLost(held, reason);
+    } else if (reason === "cancelled") {
+      this.#desk.tell("cancelled", cancelledJob(held.start));
     }
     this.#desk.abort(held, reason);
   }
@@ -301,8 +305,7 @@ export class Board {
   #tellLost(held: Held, reason: LostJob["reason"]): void {
     if (!held.toldLost) {
       held.toldLost = true;
-      const { id, task } = held;
-      this.#desk.tell("lost", { id, task, reason });
+      this.#desk.tell("lost", lostJob(held.start, reason));
     }
   }
 

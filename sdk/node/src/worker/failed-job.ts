@@ -1,4 +1,4 @@
-/** An attempt that failed, what comes next, and the line that tells of it. Pure. */
+/** How an attempt went wrong, what comes next, and the line that tells of it. Pure. */
 
 import type { components } from "../_generated/wire.js";
 import type { Failure } from "./verdict.js";
@@ -15,6 +15,7 @@ const TEXT_CHARS_MAX = 500;
  */
 const FORMATS = "\\u00ad\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb";
 const UNSEEN = new RegExp(`[\\p{Cc}${FORMATS}\\u{e0000}-\\u{e007f}]`, "gu");
+const THROWN_AWAY = "what its handler returns is thrown away";
 const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /** An attempt that failed. */
@@ -40,7 +41,34 @@ export interface FailedJob {
   readonly retryInMs: number | undefined;
 }
 
-/** What is known of a start when it fails. */
+/** A start that the worker does not hold any more; what its handler returns is thrown away. */
+export interface LostJob {
+  readonly id: string;
+  readonly task: string;
+  /** The attempt that was lost, from 1. */
+  readonly attempt: number;
+  /** How many there are. */
+  readonly maxAttempts: number;
+  /** Its lease was lost, or a report came too late; or the job's `timeout` has passed. */
+  readonly reason: "lease_lost" | "timed_out";
+  /**
+   * After a timeout: in about how many milliseconds the next attempt comes. `undefined` when none
+   * is left, and when the lease was lost, after which the server decides.
+   */
+  readonly retryInMs: number | undefined;
+}
+
+/** A job that was cancelled while its handler ran; what the handler returns is thrown away. */
+export interface CancelledJob {
+  readonly id: string;
+  readonly task: string;
+  /** The attempt that ran, from 1. */
+  readonly attempt: number;
+  /** How many there are. */
+  readonly maxAttempts: number;
+}
+
+/** What is known of a start when it goes wrong. */
 export interface Started {
   readonly id: string;
   readonly task: string;
@@ -50,30 +78,60 @@ export interface Started {
 }
 
 export function failedJob(start: Started, failure: Failure): FailedJob {
-  const { attempt, max_attempts: maxAttempts, backoff } = start;
   const { retryable, retryAfterMs = 0 } = failure;
-  // What answers claims may be no server of ours: no line is worth an end of the worker.
-  const { initial_ms = 0, factor = 1, max_ms = 0 } = backoff ?? {};
-  const own = Math.min(initial_ms * factor ** (attempt - 1), max_ms);
-  const asked = Math.min(retryAfterMs, RETRY_AFTER_MAX_MS);
   return {
-    id: start.id,
-    task: start.task,
-    attempt,
-    maxAttempts,
+    ...known(start),
     type: failure.error.type,
     message: failure.error.message,
     retryable,
-    retryInMs: retryable && attempt < maxAttempts ? Math.max(own, asked) : undefined,
+    retryInMs: retryable ? retryIn(start, retryAfterMs) : undefined,
   };
 }
 
+export function lostJob(start: Started, reason: LostJob["reason"]): LostJob {
+  return {
+    ...known(start),
+    reason,
+    retryInMs: reason === "timed_out" ? retryIn(start, 0) : undefined,
+  };
+}
+
+export function cancelledJob(start: Started): CancelledJob {
+  return known(start);
+}
+
+function known({ id, task, attempt, max_attempts: maxAttempts }: Started): CancelledJob {
+  return { id, task, attempt, maxAttempts };
+}
+
+/** The wait before the next attempt, without jitter; `undefined` when none is left. */
+function retryIn(start: Started, askedMs: number): number | undefined {
+  const { attempt, max_attempts, backoff } = start;
+  // What answers claims may be no server of ours: no line is worth an end of the worker.
+  const { initial_ms = 0, factor = 1, max_ms = 0 } = backoff ?? {};
+  const own = Math.min(initial_ms * factor ** (attempt - 1), max_ms);
+  return attempt < max_attempts ? Math.max(own, Math.min(askedMs, RETRY_AFTER_MAX_MS)) : undefined;
+}
+
 /** The line that is printed about it. */
-export function told(failed: FailedJob): string {
-  const { id, task, attempt, maxAttempts, type, message } = failed;
+export function failedLine(failed: FailedJob): string {
+  const { type, message, retryable, retryInMs } = failed;
   const error = message === "" ? oneLine(type) : `${oneLine(type)}: ${oneLine(message)}`;
-  const which = `in attempt ${attempt} of ${maxAttempts}`;
-  return `the job ${id} (${task}) failed ${which}: ${error}; ${next(failed)}`;
+  return `${which(failed, "failed")}: ${error}; ${next(retryable, retryInMs)}`;
+}
+
+export function lostLine(lost: LostJob): string {
+  return lost.reason === "timed_out"
+    ? `${which(lost, "timed out")}: ${THROWN_AWAY}; ${next(true, lost.retryInMs)}`
+    : `${which(lost, "was lost")}: its lease is lost; ${THROWN_AWAY}`;
+}
+
+export function cancelledLine(cancelled: CancelledJob): string {
+  return `${which(cancelled, "was cancelled")}: ${THROWN_AWAY}`;
+}
+
+function which({ id, task, attempt, maxAttempts }: CancelledJob, what: string): string {
+  return `the job ${id} (${task}) ${what} in attempt ${attempt} of ${maxAttempts}`;
 }
 
 /** A text that stays on its line and leaves the terminal alone, of no more than 500 characters. */
@@ -87,7 +145,7 @@ export function oneLine(text: string): string {
   );
 }
 
-function next({ retryable, retryInMs }: FailedJob): string {
+function next(retryable: boolean, retryInMs: number | undefined): string {
   if (retryInMs !== undefined) {
     return `next attempt ${later(retryInMs)}`;
   }

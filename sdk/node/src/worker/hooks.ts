@@ -1,15 +1,15 @@
 /** What a worker tells its program beside the jobs themselves. */
 
 import { SettingsError } from "../errors.js";
-import { type FailedJob, oneLine, told } from "./failed-job.js";
-
-/** A start that the worker does not hold any more; what its handler returns is thrown away. */
-export interface LostJob {
-  readonly id: string;
-  readonly task: string;
-  /** Its lease was lost, or a report came too late; or the job's `timeout` has passed. */
-  readonly reason: "lease_lost" | "timed_out";
-}
+import {
+  type CancelledJob,
+  cancelledLine,
+  type FailedJob,
+  failedLine,
+  type LostJob,
+  lostLine,
+  oneLine,
+} from "./failed-job.js";
 
 /** What is told, and with what. */
 export interface HookArguments {
@@ -19,6 +19,8 @@ export interface HookArguments {
   failed: FailedJob;
   /** A lease or a deadline has passed under a handler. */
   lost: LostJob;
+  /** Somebody cancelled a job whose handler runs; the handler was told to stop. */
+  cancelled: CancelledJob;
   /** There has been nothing to do for a quarter of a second; told once each time. */
   idle: undefined;
 }
@@ -34,6 +36,7 @@ export class Hooks {
     error: new Set(),
     failed: new Set(),
     lost: new Set(),
+    cancelled: new Set(),
     idle: new Set(),
   };
 
@@ -51,8 +54,8 @@ export class Hooks {
   #named<Name extends HookName>(name: Name): Set<Hook<Name>> {
     if (!Object.hasOwn(this.#hooks, name)) {
       throw new SettingsError(
-        `a worker has no hook \`${String(name)}\`, only \`error\`, \`failed\`, \`lost\` and ` +
-          "`idle`; what became of a job is on the job: jobs.wait(id), jobs.get(id)",
+        `a worker has no hook \`${String(name)}\`, only \`error\`, \`failed\`, \`lost\`, ` +
+          "`cancelled` and `idle`; what became of a job is on the job: jobs.wait(id), jobs.get(id)",
       );
     }
     return this.#hooks[name];
@@ -81,10 +84,10 @@ export class Hooks {
 /** What is printed when nobody has a hook for it: a worker in trouble must not be silent. */
 const LINES: { [Name in HookName]?: (about: HookArguments[Name]) => string } = {
   error: ({ message }) => oneLine(message),
-  failed: told,
-  lost: ({ id, task, reason }) => `the job ${id} (${task}) was lost: ${LOST[reason]}`,
+  failed: failedLine,
+  lost: lostLine,
+  cancelled: cancelledLine,
 };
-const LOST = { lease_lost: "its lease is lost", timed_out: "its time is up" } as const;
 
 function complain(error: unknown): void {
   try {

@@ -27,7 +27,24 @@ export interface Report {
 /** How one report was taken. */
 export interface Result {
   readonly status: "ok" | "lease_lost" | "conflict" | "not_found";
+  /** What became of the job. */
+  readonly state?: string | null;
+  readonly repeated?: boolean;
 }
+
+/** What became of a report. `refused`: its result was, and the job has failed of that. */
+export type Taken = "ok" | "lost" | "refused";
+
+/** What is told of a result that the server did not keep; the job's error says why. */
+export const REFUSED: Failure = {
+  error: {
+    type: "InvalidResult",
+    message: "the server did not take the result; the job says why",
+    stack: undefined,
+  },
+  retryable: false,
+  retryAfterMs: undefined,
+};
 
 interface Pending {
   readonly held: Held;
@@ -39,7 +56,7 @@ interface Pending {
 }
 
 /** Takes in how the report of a start was taken. */
-type Take = (held: Held, ok: boolean, outcome: Report["outcome"]) => void;
+type Take = (held: Held, taken: Taken, outcome: Report["outcome"]) => void;
 
 /** What a failed request leads to. */
 export interface Refused {
@@ -94,7 +111,7 @@ export class Reports {
     this.#underWay = [];
     for (let n = 0; n < reported.length && n < results.length; n += 1) {
       const { held, report } = reported[n] as Pending;
-      take(held, results[n]?.status === "ok", report.outcome);
+      take(held, takenAs(results[n], report.outcome), report.outcome);
     }
     if (reported.length > results.length) {
       this.#waiting = [...reported.slice(results.length), ...this.#waiting];
@@ -137,6 +154,15 @@ export class Reports {
     const waits = this.#waiting.length > 0 && this.#underWay.length === 0;
     return waits ? this.#notBefore : Number.POSITIVE_INFINITY;
   }
+}
+
+/** How a report was taken. After a repeat the job may have failed of something else by now. */
+function takenAs(result: Result | undefined, outcome: Report["outcome"]): Taken {
+  if (result?.status !== "ok") {
+    return "lost";
+  }
+  const refused = outcome === "completed" && result.state === "failed" && result.repeated !== true;
+  return refused ? "refused" : "ok";
 }
 
 /**

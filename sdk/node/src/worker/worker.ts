@@ -172,9 +172,9 @@ export class Worker {
   /**
    * Calls `hook` when something happens: `error` when the worker's own calls begin to fail;
    * `failed` when an attempt has failed; `lost`, once for each start, when a lease or a deadline
-   * has passed under a handler or a report came too late; `idle` when there has been nothing to do
-   * for a quarter of a second. Without a hook for it, each but `idle` is a line on the standard
-   * error.
+   * has passed under a handler or a report came too late; `cancelled` when somebody cancelled a job
+   * whose handler runs; `idle` when there has been nothing to do for a quarter of a second. Without
+   * a hook for it, each but `idle` is a line on the standard error.
    *
    * @throws SettingsError for another name.
    */

@@ -166,6 +166,11 @@ scenario("hooks", () =>
     const heard = (word: string) => until(word, () => told.find((said) => said.startsWith(word)));
     const slow = (job: Job) =>
       new Promise<void>((resolve) => job.signal.addEventListener("abort", () => resolve()));
+    const writing = async (job: Job) => {
+      for (let n = 1; ; n += 1) {
+        await job.checkpoint(`c${n}`);
+      }
+    };
     await withWorker(
       halyard,
       (worker) =>
@@ -174,12 +179,17 @@ scenario("hooks", () =>
           .task("fails", () => {
             throw new NonRetryableError("no luck");
           })
+          .task("large", () => "x".repeat(1_100_000))
+          .task("writing", writing)
           .on("failed", (job) => {
             expect(job.retryInMs).toBeUndefined();
             told.push(
               `failed ${job.id} ${job.task} ${job.attempt} of ${job.maxAttempts}: ${job.message}`,
             );
           })
+          .on("cancelled", ({ id, task, attempt, maxAttempts }) =>
+            told.push(`cancelled ${id} ${task} ${attempt} of ${maxAttempts}`),
+          )
           .on("idle", () => told.push("idle"))
           .on("error", (error) => told.push(`error: ${error.message}`))
           .on("lost", ({ id, task, reason }) => told.push(`lost ${id} ${task} ${reason}`)),
@@ -194,6 +204,12 @@ scenario("hooks", () =>
         await heard(`lost ${id} t timed_out`);
         const fails = await halyard.jobs.create({ task: "fails", queue: "q" });
         await heard(`failed ${fails.id} fails 1 of 20: no luck`);
+        const large = await halyard.jobs.create({ task: "large", queue: "q" });
+        await heard(`failed ${large.id} large 1 of 20: the server did not take the result`);
+        const writes = await halyard.jobs.create({ task: "writing", queue: "q" });
+        await until("it runs", async () => (await halyard.jobs.get(writes.id)).starts === 1);
+        await halyard.jobs.cancel(writes.id);
+        await heard(`cancelled ${writes.id} writing 1 of 20`);
         await server.kill();
         expect(await heard("error")).toContain(server.url);
       },

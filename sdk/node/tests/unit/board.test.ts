@@ -153,7 +153,7 @@ test("a cancel is reported whatever the handler returns", () => {
   for (const ending of [DONE, FAILED, { kind: "dropped" } as const]) {
     const course = Course.running(1, 1);
     course.board.told(course.now, course.held(1), "cancelled");
-    expect(course.poll()).toEqual(["abort job_1 cancelled"]);
+    expect(course.poll()).toEqual(["cancelled job_1", "abort job_1 cancelled"]);
     course.board.told(course.now, course.held(1), "cancelled");
     expect(course.poll()).toEqual([]);
     course.ended(1, ending);
@@ -164,7 +164,7 @@ test("a cancel is reported whatever the handler returns", () => {
 test("a cancel in a heartbeat", () => {
   const course = Course.running(1, 1);
   course.beaten(1, { status: CANCEL });
-  expect(course.poll()).toEqual(["abort job_1 cancelled"]);
+  expect(course.poll()).toEqual(["cancelled job_1", "abort job_1 cancelled"]);
   expect(course.pass(5 * SECOND)).toContain("report job_1=cancelled");
 });
 
@@ -177,6 +177,26 @@ test("a late report is told, and not sent again", () => {
     expect(course.poll()).toEqual(["lost job_1 lease_lost"]);
     expect(course.board.table.leases(course.now)).toEqual([]);
   }
+});
+
+test("a result that the server refused is told as a failure", () => {
+  for (const [result, told] of [
+    [{ ...OK, state: "failed" }, ["failed job_1"]],
+    [{ ...OK, state: "completed" }, []],
+    // A repeat is answered with what the job is by now.
+    [{ ...OK, state: "failed", repeated: true }, []],
+  ] as const) {
+    const course = Course.running(1, 1);
+    course.ended(1);
+    course.poll();
+    course.board.reported(course.now, [result]);
+    expect(course.poll()).toEqual(told);
+  }
+  const failed = Course.running(1, 1);
+  failed.ended(1, FAILED);
+  failed.poll();
+  failed.board.reported(failed.now, [{ ...OK, state: "failed" }]);
+  expect(failed.poll()).toEqual([]);
 });
 
 test("a start is told to be lost once", () => {
@@ -302,6 +322,7 @@ test("a failure that is not reported as one is not told as one", () => {
   course.ended(2, FAILED);
   const told = course.poll().filter((done) => !done.startsWith("claim"));
   expect(told).toEqual([
+    "cancelled job_1",
     "abort job_1 cancelled",
     "lost job_2 lease_lost",
     "abort job_2 lease_lost",

@@ -162,6 +162,7 @@ export class Course implements Desk {
       error: message,
       failed: `failed ${id}`,
       lost: `lost ${id} ${reason}`,
+      cancelled: `cancelled ${id}`,
       idle: name,
     };
     this.#done.push(String(words[name]));

@@ -1,7 +1,18 @@
-/** What a worker prints about an attempt that failed (`sdk/scenarios/failures.json`). */
+/** What a worker prints about an attempt that went wrong (`sdk/scenarios/failures.json`). */
 
 import { expect, test } from "vitest";
-import { failedJob, oneLine, type Started, told } from "../../src/worker/failed-job.js";
+import {
+  cancelledJob,
+  cancelledLine,
+  failedJob,
+  failedLine,
+  type LostJob,
+  lostJob,
+  lostLine,
+  oneLine,
+  type Started,
+} from "../../src/worker/failed-job.js";
+import { REFUSED } from "../../src/worker/reports.js";
 import { read } from "../scenarios/file.js";
 
 interface Shared {
@@ -13,14 +24,26 @@ interface Shared {
     retry_after_ms?: number;
     line: string;
   }[];
+  lost: { what: string; job: Started; reason: LostJob["reason"]; line: string }[];
+  cancelled: { job: Started; line: string };
+  refused: { job: Started; line: string };
   long: { characters: number };
 }
 
-const { failures, long } = read<Shared>("failures.json");
+const { failures, lost, cancelled, refused, long } = read<Shared>("failures.json");
 
 test.each(failures)("$what", ({ job, error, retryable, retry_after_ms, line }) => {
   const failure = { error: { ...error, stack: undefined }, retryable };
-  expect(told(failedJob(job, { ...failure, retryAfterMs: retry_after_ms }))).toBe(line);
+  expect(failedLine(failedJob(job, { ...failure, retryAfterMs: retry_after_ms }))).toBe(line);
+});
+
+test.each(lost)("$what", ({ job, reason, line }) => {
+  expect(lostLine(lostJob(job, reason))).toBe(line);
+});
+
+test("a job that is cancelled, and a result that is refused", () => {
+  expect(cancelledLine(cancelledJob(cancelled.job))).toBe(cancelled.line);
+  expect(failedLine(failedJob(refused.job, REFUSED))).toBe(refused.line);
 });
 
 test("a long text is cut", () => {

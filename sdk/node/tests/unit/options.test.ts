@@ -73,7 +73,9 @@ test("a hook that there is not", () => {
   for (const name of ["completed", "toString"]) {
     const hook = () => worker.on(name as HookName, () => {});
     expect(hook).toThrow(SettingsError);
-    expect(hook).toThrow(`no hook \`${name}\`, only \`error\`, \`failed\`, \`lost\` and \`idle\``);
+    expect(hook).toThrow(
+      `no hook \`${name}\`, only \`error\`, \`failed\`, \`lost\`, \`cancelled\` and \`idle\``,
+    );
     expect(() => worker.off(name as HookName, () => {})).toThrow(SettingsError);
   }
   expect(() => worker.on("idle", nothing)).toThrow(SettingsError);

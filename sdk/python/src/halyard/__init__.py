@@ -28,8 +28,7 @@ from ._signal import AsyncSignal, Signal
 from ._sync.client import Halyard
 from ._sync.job import Job
 from ._version import VERSION as __version__
-from ._worker.failed import FailedJob
-from ._worker.hooks import LostJob
+from ._worker.failed import CancelledJob, FailedJob, LostJob
 from ._worker.verdict import retryable
 from ._worker.worker import AsyncWorker, Worker
 from .errors import (
@@ -68,6 +67,7 @@ __all__ = [
     "AsyncSignal",
     "AsyncWorker",
     "Backoff",
+    "CancelledJob",
     "CheckpointConflictError",
     "CreatedIn",
     "CreatedJob",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 import time
@@ -12,6 +13,7 @@ import pytest
 
 from halyard import (
     AbortReason,
+    CancelledJob,
     FailedJob,
     Halyard,
     Job,
@@ -194,16 +196,33 @@ def test_hooks(server: Server, client: Halyard) -> None:
     def fails(job: Job) -> None:
         raise NonRetryableError("no luck")
 
+    def large(job: Job) -> str:
+        return "x" * 1_100_000
+
+    def writing(job: Job) -> None:
+        for n in itertools.count():
+            job.checkpoint(f"c{n}")
+
+    def cancelled(job: CancelledJob) -> None:
+        told.append(f"cancelled {job.id} {job.task} {job.attempt} of {job.max_attempts}")
+
     def heard(word: str) -> str:
         return until(word, lambda: next((said for said in told if said.startswith(word)), None))
 
     hooks: dict[str, Any] = {"on_idle": hook("idle"), "on_error": hook("error")}
-    tasks = {"t": slow, "fails": fails}
-    with Work(server, tasks, on_lost=lost, on_failed=failed, **hooks) as work:
+    hooks |= {"on_lost": lost, "on_failed": failed, "on_cancelled": cancelled}
+    tasks = {"t": slow, "fails": fails, "large": large, "writing": writing}
+    with Work(server, tasks, **hooks) as work:
         heard("idle")
         job = work.halyard.jobs.create(task="t", queue="q", timeout=0.2, max_attempts=1)
         heard(f"lost {job.id} t")
         job = work.halyard.jobs.create(task="fails", queue="q")
         heard(f"failed {job.id} fails 1 of 20: no luck")
+        job = work.halyard.jobs.create(task="large", queue="q")
+        heard(f"failed {job.id} large 1 of 20: the server did not take the result")
+        writes = work.halyard.jobs.create(task="writing", queue="q").id
+        until("it runs", lambda: work.halyard.jobs.get(writes).starts == 1)
+        work.halyard.jobs.cancel(writes)
+        heard(f"cancelled {writes} writing 1 of 20")
         server.kill()
         assert server.url in heard("error")

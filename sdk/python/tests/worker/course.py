@@ -11,6 +11,7 @@ from halyard._worker.board import (
     Beat,
     Board,
     CancelClaim,
+    Cancelled,
     Claim,
     Drop,
     Fail,
@@ -137,7 +138,9 @@ def words(action: Action) -> str:
         case Fail():
             return f"failed {action.failed.id}"
         case Lost():
-            return f"lost {action.id}"
+            return f"lost {action.lost.id}"
+        case Cancelled():
+            return f"cancelled {action.cancelled.id}"
         case Idle():
             return "idle"
         case Tell():

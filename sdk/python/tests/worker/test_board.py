@@ -216,7 +216,7 @@ def test_at_the_deadline_nothing_is_reported() -> None:
 def test_a_cancel_is_reported_whatever_the_handler_returns(ending: Ending) -> None:
     course = Course.running(1, 1)
     course.told(1, AbortReason.CANCELLED)
-    assert course.poll() == ["abort 1: it was cancelled"]
+    assert course.poll() == ["cancelled job_1", "abort 1: it was cancelled"]
     course.told(1, AbortReason.CANCELLED)
     assert not course.poll(), "told once"
     course.ended(1, ending)
@@ -227,7 +227,7 @@ def test_a_cancel_in_a_heartbeat() -> None:
     course = Course.running(1, 1)
     course.follow(10)
     course.beaten(("ok", True))
-    assert course.poll() == ["abort 1: it was cancelled"]
+    assert course.poll() == ["cancelled job_1", "abort 1: it was cancelled"]
 
 
 @pytest.mark.parametrize("status", ["lease_lost", "conflict", "not_found"])

@@ -1,4 +1,4 @@
-"""What a worker logs about an attempt that failed (`sdk/scenarios/failures.json`)."""
+"""What a worker logs about an attempt that went wrong (`sdk/scenarios/failures.json`)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,22 @@ from typing import Any
 
 import pytest
 
-from halyard import Backoff, FailedJob, Job, LostJob, NonRetryableError
-from halyard._worker.failed import failed_job, one_line, told
-from halyard._worker.verdict import Failed
+from halyard import AbortReason, Backoff, FailedJob, Job, LostJob, NonRetryableError
+from halyard._worker.board.held import REFUSED
+from halyard._worker.failed import (
+    cancelled_job,
+    cancelled_line,
+    failed_job,
+    failed_line,
+    lost_job,
+    lost_line,
+    one_line,
+)
+from halyard._worker.verdict import Ending, Failed
 from halyard.testing import Server
 from tests.scenarios.registry import PATIENCE, until
+
+from .course import DONE, Course
 
 FILE = Path(__file__).resolve().parents[3] / "scenarios" / "failures.json"
 SHARED: dict[str, Any] = json.loads(FILE.read_text())
@@ -24,7 +35,38 @@ def test_lines(row: dict[str, Any]) -> None:
     error, asked = row["error"], row.get("retry_after_ms")
     retry_after = None if asked is None else asked / 1000
     failure = Failed(error["type"], error["message"], None, row["retryable"], retry_after)
-    assert told(failed_job(row["job"], failure)) == row["line"]
+    assert failed_line(failed_job(row["job"], failure)) == row["line"]
+
+
+@pytest.mark.parametrize("row", SHARED["lost"], ids=lambda row: row["what"])
+def test_lines_of_lost_jobs(row: dict[str, Any]) -> None:
+    assert lost_line(lost_job(row["job"], AbortReason(row["reason"]))) == row["line"]
+
+
+def test_a_job_that_is_cancelled_and_a_result_that_is_refused() -> None:
+    cancelled, refused = SHARED["cancelled"], SHARED["refused"]
+    assert cancelled_line(cancelled_job(cancelled["job"])) == cancelled["line"]
+    assert failed_line(failed_job(refused["job"], REFUSED)) == refused["line"]
+
+
+@pytest.mark.parametrize(
+    ("ending", "result", "told"),
+    [
+        (DONE, {"state": "failed"}, ["failed job_1"]),
+        (DONE, {"state": "completed"}, []),
+        # A repeat is answered with what the job is by now.
+        (DONE, {"state": "failed", "repeated": True}, []),
+        (Failed("Error", "no", None, True), {"state": "failed"}, []),
+    ],
+)
+def test_a_result_that_the_server_refused_is_told_as_a_failure(
+    ending: Ending, result: dict[str, Any], told: list[str]
+) -> None:
+    course = Course.running(1, 1)
+    course.ended(1, ending)
+    course.poll()
+    course.board.reported(course.now, [{"status": "ok", **result}])
+    assert course.poll() == told
 
 
 def test_a_long_text_is_cut() -> None:
@@ -67,4 +109,4 @@ def test_an_attempt_that_failed_is_logged_and_told(
     first, second = failed
     assert (first.id, first.attempt, first.max_attempts, first.retry_in) == (id, 1, 3, 0)
     assert (second.message, second.retryable, second.retry_in) == ("a\nb\x1b[2J", False, None)
-    assert [one.id for one in lost] == [other]
+    assert lost == [LostJob(other, "late", 1, 1, AbortReason.TIMED_OUT, None)]

@@ -16,7 +16,7 @@ use super::board::{LEASES_MAX, Pace};
 use super::desk::Plan;
 use super::handler::{AnyHandler, Handler, any};
 use super::verdict::{Retryable, retryable};
-use super::{FailedJob, Hooks, LostJob, Worker};
+use super::{CancelledJob, FailedJob, Hooks, LostJob, Worker};
 
 /// Characters of a worker's name.
 const NAME_CHARS_MAX: usize = 128;
@@ -49,6 +49,7 @@ impl WorkerBuilder {
                 error: Box::new(|_| {}),
                 failed: Box::new(|_| {}),
                 lost: Box::new(|_| {}),
+                cancelled: Box::new(|_| {}),
                 idle: Box::new(|| {}),
             },
             pace: Pace {
@@ -145,8 +146,8 @@ impl WorkerBuilder {
         self
     }
 
-    /// Is called when an attempt has failed. Like errors and lost jobs, it is a warning of
-    /// `tracing` as well.
+    /// Is called when an attempt has failed. Like errors, lost and cancelled jobs, it is a warning
+    /// of `tracing` as well.
     pub fn on_failed(mut self, hook: impl Fn(&FailedJob) + Send + Sync + 'static) -> Self {
         self.hooks.failed = Box::new(hook);
         self
@@ -155,6 +156,12 @@ impl WorkerBuilder {
     /// Is called when a lease or a deadline has passed under a handler, or a report came too late.
     pub fn on_lost(mut self, hook: impl Fn(&LostJob) + Send + Sync + 'static) -> Self {
         self.hooks.lost = Box::new(hook);
+        self
+    }
+
+    /// Is called when somebody cancelled a job whose handler runs.
+    pub fn on_cancelled(mut self, hook: impl Fn(&CancelledJob) + Send + Sync + 'static) -> Self {
+        self.hooks.cancelled = Box::new(hook);
         self
     }
 

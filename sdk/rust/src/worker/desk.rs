@@ -22,12 +22,12 @@ use crate::job::{Checkpoints, Inner, Job};
 use crate::record::{Record, ServerRecord};
 use crate::{leases, retry};
 
+use super::Hooks;
 use super::board::{Action, Board, ClaimCall, Event, Slot, Trouble};
 use super::failed_job::one_line;
 use super::failure::HandlerError;
 use super::handler::AnyHandler;
 use super::verdict::{Ending, Retryable, judge, judge_panic, judge_returned, returned_or};
-use super::{Hooks, LostJob};
 
 /// A heartbeat that is not answered within this part of a lease is sent again.
 const BEAT_TIMEOUT_PARTS: u32 = 4;
@@ -127,9 +127,12 @@ impl Desk {
                 call_hook(|| (self.plan.hooks.failed)(&failed));
             }
             Action::Lost(lost) => {
-                let LostJob { id, task, reason } = &lost;
-                tracing::warn!(id, task, "the job {id} ({task}) was lost: {reason}");
+                tracing::warn!(id = lost.id, task = lost.task, "{}", lost.told());
                 call_hook(|| (self.plan.hooks.lost)(&lost));
+            }
+            Action::Cancelled(job) => {
+                tracing::warn!(id = job.id, task = job.task, "{}", job.told());
+                call_hook(|| (self.plan.hooks.cancelled)(&job));
             }
             Action::Idle => call_hook(|| (self.plan.hooks.idle)()),
             Action::Trouble(error) => {

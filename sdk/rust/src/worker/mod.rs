@@ -5,7 +5,7 @@
 //! | `builder` | the settings of a worker |
 //! | `handler` | what can be a handler |
 //! | `failure` | what a handler says when it does not succeed |
-//! | `failed_job` | an attempt that failed, and the line about it |
+//! | `failed_job` | how an attempt went wrong, and the line about it |
 //! | `verdict` | from what a handler did to what is reported; which errors are retried |
 //! | `board` | what the worker knows and does next: a state machine without any input or output |
 //! | `desk` | does what the board says, on a thread of its own |
@@ -58,8 +58,29 @@ pub struct LostJob {
     pub id: String,
     /// Its task.
     pub task: String,
+    /// The attempt that was lost, from 1.
+    pub attempt: u64,
+    /// How many there are.
+    pub max_attempts: u64,
     /// [`AbortReason::LeaseLost`] or [`AbortReason::TimedOut`].
     pub reason: AbortReason,
+    /// After a timeout: in about what time the next attempt comes. `None` when none is left, and
+    /// when the lease was lost, after which the server decides.
+    pub retry_in: Option<Duration>,
+}
+
+/// A job that was cancelled while its handler ran; the handler was told to stop, and whatever it
+/// returns is thrown away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CancelledJob {
+    /// The job.
+    pub id: String,
+    /// Its task.
+    pub task: String,
+    /// The attempt that ran, from 1.
+    pub attempt: u64,
+    /// How many there are.
+    pub max_attempts: u64,
 }
 
 /// An attempt that failed.
@@ -89,6 +110,7 @@ pub(crate) struct Hooks {
     pub(crate) error: Box<dyn Fn(&Error) + Send + Sync>,
     pub(crate) failed: Box<dyn Fn(&FailedJob) + Send + Sync>,
     pub(crate) lost: Box<dyn Fn(&LostJob) + Send + Sync>,
+    pub(crate) cancelled: Box<dyn Fn(&CancelledJob) + Send + Sync>,
     pub(crate) idle: Box<dyn Fn() + Send + Sync>,
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use halyard::testing;
 use halyard::{
-    AbortReason, Backoff, FailedJob, HandlerResult, Job, NewJob, NonRetryable, RetryAfter, State,
-    Timestamp,
+    AbortReason, Backoff, CancelledJob, FailedJob, HandlerResult, Job, NewJob, NonRetryable,
+    RetryAfter, State, Timestamp,
 };
 use serde_json::json;
 
@@ -165,6 +165,14 @@ pub(crate) async fn key_for() {
     }
 }
 
+/// Writes checkpoints until it is told to stop.
+async fn writing(job: Job) -> HandlerResult<()> {
+    for n in 1.. {
+        job.checkpoint(&format!("c{n}")).await?;
+    }
+    Ok(())
+}
+
 pub(crate) async fn hooks() {
     let mut server = Server::start();
     let told = Arc::new(Mutex::new(Vec::new()));
@@ -173,6 +181,7 @@ pub(crate) async fn hooks() {
         move |word: String| words.lock().expect("words").push(word)
     };
     let (idle, error, lost, failed) = (tell(&told), tell(&told), tell(&told), tell(&told));
+    let cancelled = tell(&told);
     async fn slow(job: Job) -> HandlerResult<()> {
         job.signal().aborted().await;
         Ok(())
@@ -187,6 +196,12 @@ pub(crate) async fn hooks() {
                 assert_eq!(job.retry_in, None);
                 let FailedJob { id, task, attempt, max_attempts, message, .. } = job;
                 failed(format!("failed {id} {task} {attempt} of {max_attempts}: {message}"));
+            })
+            .task("large", async |_: Job| HandlerResult::Ok("x".repeat(1_100_000)))
+            .task("writing", writing)
+            .on_cancelled(move |job| {
+                let CancelledJob { id, task, attempt, max_attempts } = job;
+                cancelled(format!("cancelled {id} {task} {attempt} of {max_attempts}"));
             })
             .on_idle(move || idle("idle".to_owned()))
             .on_error(move |trouble| error(format!("error: {trouble}")))
@@ -209,6 +224,16 @@ pub(crate) async fn hooks() {
     let job = NewJob::new("fails").queue("q");
     let job = work.halyard.jobs().create(job).await.expect("created");
     heard(format!("failed {} fails 1 of 20: no luck", job.id)).await;
+    let job = work.halyard.jobs().create(NewJob::new("large").queue("q")).await.expect("created");
+    heard(format!("failed {} large 1 of 20: the server did not take the result", job.id)).await;
+    let job = work.halyard.jobs().create(NewJob::new("writing").queue("q")).await.expect("created");
+    until("it runs", async || {
+        let now = work.halyard.jobs().get(&job.id).await.expect("read");
+        (now.starts == 1).then_some(())
+    })
+    .await;
+    work.halyard.jobs().cancel(&job.id).await.expect("cancelled");
+    heard(format!("cancelled {} writing 1 of 20", job.id)).await;
     server.kill();
     let error = heard("error".to_owned()).await;
     assert!(error.contains(&server.url()), "{error}");

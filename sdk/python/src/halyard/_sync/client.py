@@ -11,8 +11,7 @@ from typing import NoReturn, Self
 from .. import _forking
 from .._durations import Duration
 from .._settings import RETRY_FOR, TIMEOUT, Settings, request
-from .._worker.failed import FailedJob
-from .._worker.hooks import LostJob
+from .._worker.failed import CancelledJob, FailedJob, LostJob
 from .._worker.verdict import retryable as default_retryable
 from .._worker.worker import Worker
 from ..errors import HalyardError
@@ -80,6 +79,7 @@ class Halyard:
         on_error: Callable[[HalyardError], object] | None = None,
         on_failed: Callable[[FailedJob], object] | None = None,
         on_lost: Callable[[LostJob], object] | None = None,
+        on_cancelled: Callable[[CancelledJob], object] | None = None,
         on_idle: Callable[[], object] | None = None,
     ) -> Worker:
         """A worker of this server, whose tasks are to be set.
@@ -100,11 +100,12 @@ class Halyard:
         - `on_failed`: is called when an attempt has failed.
         - `on_lost`: is called when a lease or a deadline has passed under a handler, or a report
           came too late.
+        - `on_cancelled`: is called when somebody cancelled a job whose handler runs.
         - `on_idle`: is called when the worker has had nothing to do for a quarter of a second,
           once each time.
 
-        Errors, failed attempts and lost jobs are a warning each of the logger `halyard` as well,
-        which Python writes to the standard error unless the program says otherwise.
+        Errors, failed attempts, lost and cancelled jobs are a warning each of the logger `halyard`
+        as well, which Python writes to the standard error unless the program says otherwise.
 
         Raises SettingsError when a setting is out of its range.
         """
@@ -121,6 +122,7 @@ class Halyard:
             on_error=on_error,
             on_failed=on_failed,
             on_lost=on_lost,
+            on_cancelled=on_cancelled,
             on_idle=on_idle,
         )
 

@@ -27,6 +27,7 @@ from .board import (
     Beat,
     Board,
     CancelClaim,
+    Cancelled,
     Claim,
     Drop,
     Fail,
@@ -37,7 +38,7 @@ from .board import (
     Tell,
     Trouble,
 )
-from .hooks import LostJob, Teller
+from .hooks import Teller
 from .plan import Plan
 from .running import Running, Runs
 from .verdict import Ending
@@ -186,7 +187,9 @@ class Desk:
             case Fail():
                 self._teller.failed(action.failed)
             case Lost():
-                self._teller.lost(LostJob(action.id, action.task, action.reason))
+                self._teller.lost(action.lost)
+            case Cancelled():
+                self._teller.cancelled(action.cancelled)
             case Idle():
                 self._teller.idle()
             case Tell():

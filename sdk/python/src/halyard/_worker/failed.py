@@ -1,4 +1,4 @@
-"""An attempt that failed, what comes next, and the line that tells of it. Pure."""
+"""How an attempt went wrong, what comes next, and the line that tells of it. Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import AbortReason
 from .verdict import Failed
 
 #: The server waits no longer than so many seconds when a handler asks it to.
@@ -19,6 +20,7 @@ _UNSEEN = re.compile(
     "\U000e0000-\U000e007f]"
 )
 _NO_BACKOFF = {"initial_ms": 0, "factor": 1, "max_ms": 0}
+_THROWN_AWAY = "what its handler returns is thrown away"
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
@@ -45,34 +47,103 @@ class FailedJob:
     retry_in: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class LostJob:
+    """A start that the worker does not hold any more.
+
+    Its handler was told to stop, and whatever it returns is thrown away.
+    """
+
+    #: The job.
+    id: str
+    #: Its task.
+    task: str
+    #: The attempt that was lost, from 1.
+    attempt: int
+    #: How many there are.
+    max_attempts: int
+    #: `LEASE_LOST` or `TIMED_OUT`.
+    reason: AbortReason
+    #: After a timeout: in about how many seconds the next attempt comes. None when none is left,
+    #: and when the lease was lost, after which the server decides.
+    retry_in: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CancelledJob:
+    """A job that was cancelled while its handler ran.
+
+    The handler was told to stop, and whatever it returns is thrown away.
+    """
+
+    #: The job.
+    id: str
+    #: Its task.
+    task: str
+    #: The attempt that ran, from 1.
+    attempt: int
+    #: How many there are.
+    max_attempts: int
+
+
 def failed_job(job: dict[str, Any], failure: Failed) -> FailedJob:
     """What is told of a claimed job that failed."""
-    attempt, max_attempts = job["attempt"], job["max_attempts"]
-    # What answers claims may be no server of ours: no line is worth an end of the worker.
-    backoff = _NO_BACKOFF | (job["backoff"] or {})
-    retry_in = None
-    if failure.retryable and attempt < max_attempts:
-        own = min(backoff["initial_ms"] * backoff["factor"] ** (attempt - 1), backoff["max_ms"])
-        retry_in = max(own / 1000, min(failure.retry_after or 0.0, RETRY_AFTER_MAX))
     return FailedJob(
         job["id"],
         job["task"],
-        attempt,
-        max_attempts,
+        job["attempt"],
+        job["max_attempts"],
         failure.type,
         failure.message,
         failure.retryable,
-        retry_in,
+        _retry_in(job, failure.retry_after or 0.0) if failure.retryable else None,
     )
 
 
-def told(failed: FailedJob) -> str:
+def lost_job(job: dict[str, Any], reason: AbortReason) -> LostJob:
+    """What is told of a claimed job that is lost."""
+    retry_in = _retry_in(job, 0.0) if reason is AbortReason.TIMED_OUT else None
+    return LostJob(job["id"], job["task"], job["attempt"], job["max_attempts"], reason, retry_in)
+
+
+def cancelled_job(job: dict[str, Any]) -> CancelledJob:
+    """What is told of a claimed job that was cancelled."""
+    return CancelledJob(job["id"], job["task"], job["attempt"], job["max_attempts"])
+
+
+def _retry_in(job: dict[str, Any], asked: float) -> float | None:
+    """The wait before the next attempt, without jitter; None when no attempt is left."""
+    if job["attempt"] >= job["max_attempts"]:
+        return None
+    # What answers claims may be no server of ours: no line is worth an end of the worker.
+    backoff = _NO_BACKOFF | (job["backoff"] or {})
+    steps = job["attempt"] - 1
+    own: float = min(backoff["initial_ms"] * backoff["factor"] ** steps, backoff["max_ms"])
+    return max(own / 1000, min(asked, RETRY_AFTER_MAX))
+
+
+def failed_line(failed: FailedJob) -> str:
     """The line that is logged about it."""
     error = one_line(failed.type)
     if failed.message:
         error += f": {one_line(failed.message)}"
-    which = f"in attempt {failed.attempt} of {failed.max_attempts}"
-    return f"the job {failed.id} ({failed.task}) failed {which}: {error}; {_next(failed)}"
+    return f"{_which(failed, 'failed')}: {error}; {_next(failed.retryable, failed.retry_in)}"
+
+
+def lost_line(lost: LostJob) -> str:
+    """The line that is logged about it."""
+    if lost.reason is AbortReason.TIMED_OUT:
+        return f"{_which(lost, 'timed out')}: {_THROWN_AWAY}; {_next(True, lost.retry_in)}"
+    return f"{_which(lost, 'was lost')}: its lease is lost; {_THROWN_AWAY}"
+
+
+def cancelled_line(cancelled: CancelledJob) -> str:
+    """The line that is logged about it."""
+    return f"{_which(cancelled, 'was cancelled')}: {_THROWN_AWAY}"
+
+
+def _which(job: FailedJob | LostJob | CancelledJob, what: str) -> str:
+    return f"the job {job.id} ({job.task}) {what} in attempt {job.attempt} of {job.max_attempts}"
 
 
 def one_line(text: str) -> str:
@@ -90,10 +161,10 @@ def _escaped(unseen: re.Match[str]) -> str:
     return _SHORT.get(character) or f"\\u{{{ord(character):x}}}"
 
 
-def _next(failed: FailedJob) -> str:
-    if failed.retry_in is not None:
-        return f"next attempt {_later(failed.retry_in)}"
-    why = "no attempt is left" if failed.retryable else "another attempt would be useless"
+def _next(retryable: bool, retry_in: float | None) -> str:
+    if retry_in is not None:
+        return f"next attempt {_later(retry_in)}"
+    why = "no attempt is left" if retryable else "another attempt would be useless"
     return f"failed for good: {why}"
 
 

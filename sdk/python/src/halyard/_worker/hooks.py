@@ -13,25 +13,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import AbortReason, HalyardError
-from .failed import FailedJob, one_line, told
+from ..errors import HalyardError
+from .failed import (
+    CancelledJob,
+    FailedJob,
+    LostJob,
+    cancelled_line,
+    failed_line,
+    lost_line,
+    one_line,
+)
 
 _log = logging.getLogger("halyard")
-
-
-@dataclass(frozen=True, slots=True)
-class LostJob:
-    """A start that the worker does not hold any more.
-
-    Its handler was told to stop, and whatever it returns is thrown away.
-    """
-
-    #: The job.
-    id: str
-    #: Its task.
-    task: str
-    #: `LEASE_LOST` or `TIMED_OUT`.
-    reason: AbortReason
 
 
 @dataclass(slots=True)
@@ -41,6 +34,7 @@ class Hooks:
     error: Callable[[HalyardError], object] | None = None
     failed: Callable[[FailedJob], object] | None = None
     lost: Callable[[LostJob], object] | None = None
+    cancelled: Callable[[CancelledJob], object] | None = None
     idle: Callable[[], object] | None = None
 
 
@@ -58,12 +52,15 @@ class Teller:
 
     def failed(self, failed: FailedJob) -> None:
         """An attempt failed."""
-        self._tell(self._hooks.failed, failed, text=told(failed))
+        self._tell(self._hooks.failed, failed, text=failed_line(failed))
 
     def lost(self, lost: LostJob) -> None:
         """A start is lost."""
-        text = f"the job {lost.id} ({lost.task}) was lost: {lost.reason.words}"
-        self._tell(self._hooks.lost, lost, text=text)
+        self._tell(self._hooks.lost, lost, text=lost_line(lost))
+
+    def cancelled(self, cancelled: CancelledJob) -> None:
+        """Somebody cancelled a job whose handler runs."""
+        self._tell(self._hooks.cancelled, cancelled, text=cancelled_line(cancelled))
 
     def idle(self) -> None:
         """There is nothing to do."""

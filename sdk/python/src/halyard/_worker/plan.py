@@ -14,9 +14,9 @@ from .._settings import Settings
 from .._version import VERSION
 from ..errors import HalyardError, SettingsError
 from .board import LEASES_MAX, Pace
-from .failed import FailedJob
+from .failed import CancelledJob, FailedJob, LostJob
 from .handler import Handler
-from .hooks import Hooks, LostJob
+from .hooks import Hooks
 from .verdict import Retryable
 
 #: How many seconds a claim waits for a job.
@@ -74,6 +74,7 @@ def plan_of(
     on_error: Callable[[HalyardError], object] | None,
     on_failed: Callable[[FailedJob], object] | None,
     on_lost: Callable[[LostJob], object] | None,
+    on_cancelled: Callable[[CancelledJob], object] | None,
     on_idle: Callable[[], object] | None,
 ) -> Plan:
     """The plan that the settings make. Raises SettingsError."""
@@ -99,7 +100,7 @@ def plan_of(
         abort_grace=seconds("abort_grace", abort_grace),
         shutdown_timeout=seconds("shutdown_timeout", shutdown_timeout),
     )
-    hooks = Hooks(error=on_error, failed=on_failed, lost=on_lost, idle=on_idle)
+    hooks = Hooks(on_error, on_failed, on_lost, on_cancelled, on_idle)
     id = _ids.make("wrk")
     return Plan(settings, id, name, names, pace, retryable, hooks, handle_signals, {})
 

@@ -90,6 +90,14 @@ impl Course {
         self.handle(Event::Ended { slot, ending });
     }
 
+    /// The report under way was taken, and the job is in this state now.
+    pub(super) fn settled(&mut self, state: State, repeated: bool) {
+        let (id, status) = (String::new(), FinishStatus::Ok);
+        let state = Some(state);
+        let result = FinishResult { id, status, state, repeated, recorded_outcome: None };
+        self.handle(Event::Reported { answer: Ok(vec![result]) });
+    }
+
     pub(super) fn reported(&mut self, statuses: &[FinishStatus]) {
         let result = |status: &FinishStatus| FinishResult {
             id: String::new(),
@@ -124,6 +132,7 @@ fn words(action: &Action) -> String {
         Action::Report { reports: sent } => format!("report{}", reports(sent)),
         Action::Failed(failed) => format!("failed {}", failed.id),
         Action::Lost(lost) => format!("lost {}", lost.id),
+        Action::Cancelled(cancelled) => format!("cancelled {}", cancelled.id),
         Action::Idle => "idle".to_owned(),
         Action::Trouble(error) => format!("trouble {:?}", error.status()),
     }

@@ -8,9 +8,10 @@ use halyard_api::jobs::finish::Report;
 use crate::abort::AbortReason;
 use crate::worker::failed_job::Attempts;
 use crate::worker::verdict::Ending;
-use crate::worker::{FailedJob, LostJob};
+use crate::worker::{CancelledJob, FailedJob, LostJob};
 
 use super::Action;
+use super::reports::Taken;
 
 /// The least time between a claim and the first heartbeat for it.
 const RENEW_AFTER: Duration = Duration::from_secs(1);
@@ -180,7 +181,21 @@ impl Held {
     }
 
     pub(super) fn lost(&self, reason: AbortReason) -> Action {
-        Action::Lost(LostJob { id: self.id.clone(), task: self.task.clone(), reason })
+        Action::Lost(LostJob::new(&self.id, &self.task, &self.attempts, reason))
+    }
+
+    pub(super) fn cancelled(&self) -> Action {
+        Action::Cancelled(CancelledJob::new(&self.id, &self.task, &self.attempts))
+    }
+
+    /// What is told when its report was taken like this.
+    pub(super) fn settled(&self, taken: Taken) -> Option<Action> {
+        let refused = || FailedJob::refused(&self.id, &self.task, &self.attempts);
+        match taken {
+            Taken::Ok => None,
+            Taken::Lost => Some(self.lost(AbortReason::LeaseLost)),
+            Taken::Refused => Some(Action::Failed(refused())),
+        }
     }
 
     /// When something about it will be due.

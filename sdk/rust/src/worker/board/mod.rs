@@ -28,14 +28,14 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use halyard_api::jobs::claim::ClaimedJob;
-use halyard_api::jobs::finish::{FinishResult, FinishStatus, Report};
+use halyard_api::jobs::finish::{FinishResult, Report};
 use halyard_api::jobs::heartbeat::{HeartbeatResult, HeartbeatStatus, HeldLease};
 
 use crate::abort::AbortReason;
 use crate::error::Error;
 
 use super::verdict::Ending;
-use super::{FailedJob, LostJob};
+use super::{CancelledJob, FailedJob, LostJob};
 use beating::Beating;
 pub(crate) use claiming::ClaimCall;
 use claiming::Claiming;
@@ -128,6 +128,8 @@ pub(crate) enum Action {
     Failed(FailedJob),
     /// Tell that this start is lost.
     Lost(LostJob),
+    /// Tell that this job was cancelled while its handler ran.
+    Cancelled(CancelledJob),
     /// Tell that there is nothing to do.
     Idle,
     /// Tell of trouble.
@@ -313,11 +315,9 @@ impl Board {
                 return;
             }
         };
-        for (slot, result) in results {
+        for (slot, taken) in results {
             let Some(held) = self.held.remove(&slot) else { continue };
-            if result.status != FinishStatus::Ok {
-                self.actions.push(held.lost(AbortReason::LeaseLost));
-            }
+            self.actions.extend(held.settled(taken));
         }
         self.grow_quiet(now);
     }
@@ -371,6 +371,8 @@ impl Board {
         let (Some(held), Some(reason)) = (self.held.get(&slot), reason) else { return };
         if matches!(reason, AbortReason::LeaseLost | AbortReason::TimedOut) {
             self.actions.push(held.lost(reason));
+        } else if reason == AbortReason::Cancelled {
+            self.actions.push(held.cancelled());
         }
         self.actions.push(Action::Abort { slot, reason });
     }

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use halyard_api::jobs::finish::{FailureText, FinishResult, Report};
-use halyard_api::state::Outcome;
+use halyard_api::jobs::finish::{FailureText, FinishResult, FinishStatus, Report};
+use halyard_api::state::{Outcome, State};
 
 use crate::retry;
 
@@ -46,6 +46,16 @@ pub(super) struct Refused {
     pub(super) tell: bool,
 }
 
+/// What became of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    Ok,
+    /// Nobody takes it any more.
+    Lost,
+    /// The server did not keep the result, and the job has failed of that.
+    Refused,
+}
+
 impl Reports {
     pub(super) fn push(&mut self, slot: Slot, report: Report) {
         self.waiting.push_back(Pending { slot, report, alone: false, reduced: false });
@@ -80,10 +90,11 @@ impl Reports {
         &mut self,
         now: Instant,
         results: Vec<FinishResult>,
-    ) -> Vec<(Slot, FinishResult)> {
+    ) -> Vec<(Slot, Taken)> {
         self.streak.answered();
         let mut reported = std::mem::take(&mut self.under_way).into_iter();
-        let settled = reported.by_ref().zip(results).map(|(p, result)| (p.slot, result)).collect();
+        let taken = |(p, result): (Pending, FinishResult)| (p.slot, p.taken_as(&result));
+        let settled = reported.by_ref().zip(results).map(taken).collect();
         for pending in reported.rev() {
             self.waiting.push_front(pending);
             self.not_before = Some(now + PAUSE_REFUSED);
@@ -131,6 +142,20 @@ impl Reports {
 }
 
 impl Pending {
+    /// How it was taken. After a repeat the job may have failed of something else by now.
+    fn taken_as(&self, result: &FinishResult) -> Taken {
+        let completed = self.report.outcome == Outcome::Completed;
+        match result.status {
+            FinishStatus::Ok => {
+                let failed = result.state == Some(State::Failed) && !result.repeated;
+                if completed && failed { Taken::Refused } else { Taken::Ok }
+            }
+            FinishStatus::LeaseLost | FinishStatus::Conflict | FinishStatus::NotFound => {
+                Taken::Lost
+            }
+        }
+    }
+
     /// Takes out what the server may have refused: a result makes the job fail, an error keeps
     /// only its class.
     fn reduce(&mut self, why: &str) {

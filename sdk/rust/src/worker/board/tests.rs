@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use halyard_api::jobs::finish::FinishStatus;
 use halyard_api::jobs::heartbeat::HeartbeatStatus;
-use halyard_api::state::Outcome;
+use halyard_api::state::{Outcome, State};
 
 use super::course::{Course, SECOND, broken, claimed_job, done, trouble};
 use super::*;
@@ -215,7 +215,7 @@ fn a_cancel_is_reported_whatever_the_handler_returns() {
     for ending in [done(), Ending::Failed(Failure::default()), Ending::Dropped] {
         let mut course = Course::running(1, 1);
         course.handle(Event::Told { slot: 1, reason: AbortReason::Cancelled });
-        assert_eq!(course.poll(), ["abort 1: it was cancelled"]);
+        assert_eq!(course.poll(), ["cancelled job_1", "abort 1: it was cancelled"]);
         course.handle(Event::Told { slot: 1, reason: AbortReason::Cancelled });
         assert!(course.poll().is_empty(), "told once");
         course.ended(1, ending);
@@ -228,7 +228,25 @@ fn a_cancel_in_a_heartbeat() {
     let mut course = Course::running(1, 1);
     course.pass(Duration::from_secs(10));
     course.beaten(&[(HeartbeatStatus::Ok, true)]);
-    assert_eq!(course.poll(), ["abort 1: it was cancelled"]);
+    assert_eq!(course.poll(), ["cancelled job_1", "abort 1: it was cancelled"]);
+}
+
+#[test]
+fn a_result_that_the_server_refused_is_told_as_a_failure() {
+    let failed = || Ending::Failed(Failure::default());
+    for (ending, state, repeated, told) in [
+        (done(), State::Failed, false, vec!["failed job_1"]),
+        (done(), State::Completed, false, vec![]),
+        // A repeat is answered with what the job is by now.
+        (done(), State::Failed, true, vec![]),
+        (failed(), State::Failed, false, vec![]),
+    ] {
+        let mut course = Course::running(1, 1);
+        course.ended(1, ending);
+        course.poll();
+        course.settled(state, repeated);
+        assert_eq!(course.poll(), told);
+    }
 }
 
 #[test]

@@ -30,6 +30,7 @@ from .actions import (
     Action,
     Beat,
     CancelClaim,
+    Cancelled,
     Claim,
     Drop,
     Fail,
@@ -53,6 +54,7 @@ __all__ = [
     "Beat",
     "Board",
     "CancelClaim",
+    "Cancelled",
     "Claim",
     "Drop",
     "Fail",
@@ -206,10 +208,14 @@ class Board:
 
     def reported(self, now: float, results: list[dict[str, Any]]) -> None:
         """The reports were answered."""
-        for slot, result in self.reports.answered(now, results):
-            held = self.held.pop(slot, None)
-            if held is not None and result.get("status") != "ok":
+        for pending, result in self.reports.answered(now, results):
+            held = self.held.pop(pending.slot, None)
+            if held is None:
+                continue
+            if result.get("status") != "ok":
                 self.actions += held.lost(AbortReason.LEASE_LOST)
+            elif pending.is_refused(result):
+                self.actions.append(Fail(held.refused()))
         self._grow_quiet(now)
 
     def report_failed(self, now: float, trouble: Trouble, chance: float) -> None:
@@ -264,6 +270,8 @@ class Board:
         self.time_due = min(self.time_due, held.wake_at())
         if reason in (AbortReason.LEASE_LOST, AbortReason.TIMED_OUT):
             self.actions += held.lost(reason)
+        elif reason is AbortReason.CANCELLED:
+            self.actions.append(held.cancelled())
         self.actions.append(Abort(slot, reason))
 
     def _pass_time(self, now: float) -> None:

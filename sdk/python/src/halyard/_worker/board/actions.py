@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...errors import AbortReason, HalyardError
-from ..failed import FailedJob
+from ..failed import CancelledJob, FailedJob, LostJob
 
 if TYPE_CHECKING:
     from .reports import Pending
@@ -80,9 +80,14 @@ class Fail:
 class Lost:
     """Tell that a start is lost."""
 
-    id: str
-    task: str
-    reason: AbortReason
+    lost: LostJob
+
+
+@dataclass(slots=True)
+class Cancelled:
+    """Tell that a job was cancelled while its handler ran."""
+
+    cancelled: CancelledJob
 
 
 @dataclass(slots=True)
@@ -97,4 +102,17 @@ class Tell:
     error: HalyardError
 
 
-Action = Claim | CancelClaim | Start | Abort | Drop | Beat | Report | Fail | Lost | Idle | Tell
+Action = (
+    Claim
+    | CancelClaim
+    | Start
+    | Abort
+    | Drop
+    | Beat
+    | Report
+    | Fail
+    | Lost
+    | Cancelled
+    | Idle
+    | Tell
+)

@@ -7,9 +7,9 @@ from typing import Any
 
 from ... import _json
 from ...errors import AbortReason
-from ..failed import FailedJob, failed_job
+from ..failed import FailedJob, cancelled_job, failed_job, lost_job
 from ..verdict import Completed, Dropped, Ending, Failed, Snoozed
-from .actions import Lost
+from .actions import Cancelled, Lost
 
 #: The least time between a claim and the first heartbeat for it.
 RENEW_AFTER = 1.0
@@ -19,6 +19,10 @@ REPORT_PATIENCE = 1.0
 TIME_MAX = 30 * 86_400.0
 #: What the server takes as a snooze, in milliseconds.
 SNOOZE_MS = (1_000, 30 * 86_400_000)
+#: A result that the server did not keep.
+REFUSED = Failed(
+    "InvalidResult", "the server did not take the result; the job says why", None, False
+)
 
 _NEVER = float("inf")
 #: The members of a claimed job that are told of a failure.
@@ -175,7 +179,15 @@ class Held:
         if self._told_lost:
             return []
         self._told_lost = True
-        return [Lost(self.id, self.task, reason)]
+        return [Lost(lost_job(self._job, reason))]
+
+    def cancelled(self) -> Cancelled:
+        """That it was cancelled."""
+        return Cancelled(cancelled_job(self._job))
+
+    def refused(self) -> FailedJob:
+        """What is told when the server did not keep its result; the job's error says why."""
+        return failed_job(self._job, REFUSED)
 
     def wake_at(self) -> float:
         """When something about it will be due."""

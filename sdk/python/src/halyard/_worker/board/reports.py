@@ -40,6 +40,13 @@ class Pending:
     #: Its text was taken out, because it was refused alone.
     reduced: bool = False
 
+    def is_refused(self, result: dict[str, Any]) -> bool:
+        """Whether the handler completed and the server failed the job, since it keeps no such
+        result. After a repeat the job may have failed of something else by now.
+        """
+        completed = isinstance(self.ending, Completed) and not self.reduced
+        return completed and result.get("state") == "failed" and not result.get("repeated")
+
     def reduce(self, why: str) -> None:
         """Takes out what the server may have refused.
 
@@ -93,16 +100,14 @@ class Reports:
 
     def answered(
         self, now: float, results: list[dict[str, Any]]
-    ) -> list[tuple[int, dict[str, Any]]]:
+    ) -> list[tuple[Pending, dict[str, Any]]]:
         """Takes in the results, which are in the order of the request and final.
 
         What got no result goes again.
         """
         self._streak.answered()
         reported, self._under_way = self._under_way, []
-        settled = [
-            (pending.slot, result) for pending, result in zip(reported, results, strict=False)
-        ]
+        settled = list(zip(reported, results, strict=False))
         if len(reported) > len(results):
             self._waiting.extendleft(reversed(reported[len(results) :]))
             self._not_before = now + PAUSE_REFUSED
