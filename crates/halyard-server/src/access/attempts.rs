@@ -10,7 +10,7 @@ use halyard_core::id::KeyId;
 use tokio::time::Instant;
 
 /// Wrong keys in one window.
-const WRONG_MAX: u32 = 10;
+pub const WRONG_MAX: u32 = 10;
 /// A window.
 const WINDOW: Duration = Duration::from_secs(60);
 /// Addresses and keys that are counted; when so many are, nobody else is let try.

@@ -21,3 +21,27 @@ pub const KEYS_MAX: usize = 1_000;
 
 /// How long a browser stays signed in.
 pub const SESSION_MS: i64 = 12 * 3_600_000;
+
+/// Whether a store that holds so many keys takes another one.
+///
+/// # Errors
+/// The rule, for whoever wanted it.
+pub fn check_room(held: usize) -> Result<(), String> {
+    if held < KEYS_MAX {
+        return Ok(());
+    }
+    Err(format!("a store holds at most {KEYS_MAX} keys; revoke one that is not used"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_has_room_for_a_thousand_keys() {
+        assert_eq!(check_room(999), Ok(()));
+        for held in [1_000, 1_001] {
+            assert!(check_room(held).is_err_and(|rule| rule.contains("at most 1000 keys")));
+        }
+    }
+}

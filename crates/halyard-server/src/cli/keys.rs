@@ -19,6 +19,7 @@ use halyard_store::options::Options;
 use super::failure::Failure;
 use super::place::{Place, Shared};
 use super::screen::{Cell, Screen, Table, clean};
+use crate::access::check_room;
 use crate::access::secret::make_key;
 use crate::http::convert;
 
@@ -126,6 +127,8 @@ async fn create(args: &Args, wanted: &Create, screen: &Screen) -> anyhow::Result
         Failure::usage(format!("no key can be called `{name}`: its name {rule}"))
     })?;
     let store = open(args).await?;
+    let held = store.access().await.context("the keys could not be read")?.keys.len();
+    check_room(held).map_err(Failure::refused)?;
     let (key, secret) = make_key(&wanted.name, wanted.role.role(), store.now());
     store.create_api_key(key.clone(), by()).await.context("the key could not be kept")?;
     if screen.is_json() {

@@ -10,7 +10,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::convert;
 use super::refused::Refused;
-use crate::access::{KEYS_MAX, Role, secret};
+use crate::access::{Role, check_room, secret};
 
 /// Every key, without its text.
 #[utoipa::path(
@@ -43,10 +43,7 @@ pub async fn create(app: &App, call: &Call) -> Result<Answer, Refused> {
         let rule = "role of the first key must be admin: without one nobody could make keys";
         return Err(Refused::field(Code::InvalidField, "/role", rule));
     }
-    if engine.keyring.count() >= KEYS_MAX {
-        let rule = format!("a server holds at most {KEYS_MAX} keys; revoke one that is not used");
-        return Err(Refused::new(Code::InvalidField, rule));
-    }
+    check_room(engine.keyring.count()).map_err(|rule| Refused::new(Code::InvalidField, rule))?;
     let (key, secret) = secret::make_key(&name, role, app.now());
     let answer = convert::access::created(&key, &secret);
     engine.store.create_api_key(key, by).await?;

@@ -26,9 +26,11 @@ pub(super) fn text() -> String {
             row(meaning.trim(), &shown(limit.name, limit.value), limit.name, &mut page);
         }
     }
-    for (group, rows) in
-        [("Requests", &server::requests()[..]), ("A server", &server::server()[..])]
-    {
+    for (group, rows) in [
+        ("Requests", &server::requests()[..]),
+        ("Access", &server::access()[..]),
+        ("A server", &server::server()[..]),
+    ] {
         begin(group, &mut page);
         for (name, meaning, value) in rows {
             row(meaning, &shown(name, *value as f64), name, &mut page);
@@ -50,7 +52,7 @@ fn row(meaning: &str, limit: &str, name: &str, page: &mut String) {
 
 /// A value with its unit, which the name tells.
 fn shown(name: &str, value: f64) -> String {
-    let has = |unit: &str| name.split('_').any(|word| word == unit);
+    let has = |unit: &str| name.split('_').any(|word| word.eq_ignore_ascii_case(unit));
     if has("MS") {
         return duration(Duration::from_secs_f64(value / 1_000.0));
     }
@@ -135,8 +137,14 @@ mod tests {
     #[test]
     fn every_public_limit_of_the_server_is_on_the_page() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let folders =
-            ["src/http", "src/engine", "../halyard-api/src", "../halyard-store/src/sqlite"];
+        let folders = [
+            "src/access",
+            "src/http",
+            "src/engine",
+            "../halyard-api/src",
+            "../halyard-store/src",
+            "../halyard-store/src/sqlite",
+        ];
         let page = text();
         let mut found = 0;
         for file in folders.iter().flat_map(|folder| here.join(folder).read_dir().unwrap()) {
@@ -149,7 +157,7 @@ mod tests {
                 }
             }
         }
-        assert!(found >= 9, "only {found} were found");
+        assert!(found >= 13, "only {found} were found");
     }
 
     #[test]

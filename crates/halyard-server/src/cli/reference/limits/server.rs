@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use halyard_api::{body, headers, query};
+use halyard_store::access::{AuditKept, SIGN_INS_MAX, SIGN_INS_OF_KEY_MAX};
 use halyard_store::sqlite;
 
+use crate::access::{KEYS_MAX, SESSION_MS, attempts};
 use crate::engine::{ring, workers};
 use crate::http::body::BODIES_KIB_MAX;
 use crate::http::patience::Patience;
@@ -72,6 +74,30 @@ pub(super) fn server() -> [Row; 8] {
             usize::try_from(workers::SILENCE_MS).unwrap_or(usize::MAX),
         ),
         ("RING_LENGTH", "Last job changes kept for `/v1/events`.", ring::RING_LENGTH),
+    ]
+}
+
+/// Who may come in, and what is kept of it.
+pub(super) fn access() -> [Row; 7] {
+    let kept = AuditKept::DEFAULT;
+    let size = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+    [
+        ("KEYS_MAX", "Keys of one store.", KEYS_MAX),
+        ("SIGN_INS_MAX", "Browsers that are signed in; beyond it the oldest is out.", SIGN_INS_MAX),
+        ("SIGN_INS_OF_KEY_MAX", "Browsers that are signed in with one key.", SIGN_INS_OF_KEY_MAX),
+        ("SESSION_MS", "How long a browser stays signed in.", size(SESSION_MS)),
+        (
+            "WRONG_MAX",
+            "Wrong keys at the sign-in in one minute, from one address and for one key; beyond it \
+             `503 overloaded`.",
+            attempts::WRONG_MAX as usize,
+        ),
+        ("AuditKept::for_ms", "How long a line of the audit log is kept.", size(kept.for_ms)),
+        (
+            "AuditKept::lines_max",
+            "Lines of the audit log; beyond it the oldest go.",
+            size(i64::try_from(kept.lines_max).unwrap_or(i64::MAX)),
+        ),
     ]
 }
 
