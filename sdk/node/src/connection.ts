@@ -155,7 +155,7 @@ export class Connection {
     const cause = error instanceof TransportError ? (error.cause ?? error) : error;
     const why = reason(cause);
     const message = {
-      connect: `cannot reach ${this.address}: is \`halyard serve\` running?${why}`,
+      connect: `cannot reach ${this.address}: ${hint(cause)}${why}`,
       timeout: `no answer from ${this.address} in time`,
       broken: `the connection to ${this.address} broke before the answer was complete${why}`,
     }[kind];
@@ -232,14 +232,31 @@ export class Answer {
   }
 }
 
+/** What may be wrong when no connection was made. */
+function hint(cause: unknown): string {
+  const { code = "" } = Object(cause) as { code?: unknown };
+  if (typeof code === "string" && /^EPROTO$|^ERR_SSL_/.test(code)) {
+    return "what answers there speaks no TLS; `halyard serve` itself speaks http://";
+  }
+  if (typeof code === "string" && /CERT|^UNABLE_TO_|SELF_SIGNED/.test(code)) {
+    return "its certificate is not trusted; NODE_EXTRA_CA_CERTS names more authorities";
+  }
+  return "is `halyard serve` running?";
+}
+
 /**
  * What the system says about a connection, in brackets: a message is often all that is shown of an
  * error. Where a name has several addresses, what it says about the first.
  */
 function reason(cause: unknown): string {
   const first = cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause;
-  const isTold = first instanceof Error && !(first instanceof TransportError);
-  return isTold && first.message !== "" ? ` (${first.message})` : "";
+  if (!(first instanceof Error) || first instanceof TransportError) {
+    return "";
+  }
+  // OpenSSL's begins with the number of a thread and ends with a line of its source.
+  const tls = /:SSL routines:[^:]*:([^:]+):/.exec(first.message)?.[1];
+  const said = (tls ?? first.message).replace(/\s+/g, " ").trim();
+  return said === "" ? "" : ` (${said})`;
 }
 
 /** A path with each part escaped. */
@@ -277,7 +294,8 @@ function headers(apiKey: string | undefined): Record<string, string> {
     return common;
   }
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new SettingsError("the API key holds characters that no key has");
+    const where = /\s/.test(apiKey) ? ": a space or a line end, such as that of a file" : "";
+    throw new SettingsError(`the API key holds characters that no key has${where}`);
   }
   return { ...common, authorization: `Bearer ${apiKey}` };
 }

@@ -19,15 +19,38 @@ export function refuseUnknown(what: string, options: object, known: readonly str
   if (unknown === undefined) {
     return;
   }
-  const other = meant(unknown, known);
-  const advice = other === undefined ? "" : `; it is called \`${other}\``;
-  throw new SettingsError(`${what} has no option \`${unknown}\`${advice}`);
+  throw new SettingsError(`${what} has no option \`${unknown}\`; ${advice(unknown, known)}`);
 }
 
-/** @internal The known name that was meant by one of other letters, as in `idempotency_key`. */
-export function meant(name: string, known: readonly string[]): string | undefined {
+/** @internal What to say about an option that there is not: which was meant, or all there are. */
+export function advice(name: string, known: readonly string[]): string {
+  // Other letters, as in `idempotency_key`, and then a slip or two, as in `queue` for `queues`.
   const plain = (text: string) => text.toLowerCase().replace(/_|ms$/g, "");
-  return known.find((other) => plain(other) === plain(name));
+  const other = known.find((option) => plain(option) === plain(name));
+  if (other !== undefined) {
+    return `it is called \`${other}\``;
+  }
+  const slips = name.length < 5 ? 1 : 2;
+  const near = known.find((option) => distance(option, name) <= slips);
+  if (near !== undefined) {
+    return `did you mean \`${near}\`?`;
+  }
+  const all = known.map((option) => `\`${option}\``).join(", ");
+  return `there ${known.length === 1 ? "is" : "are"} ${all}`;
+}
+
+/** How many letters must be put in, taken out or changed to make one word of the other. */
+function distance(one: string, other: string): number {
+  let above = Array.from({ length: other.length + 1 }, (_, n) => n);
+  for (const [n, letter] of [...one].entries()) {
+    const row = [n + 1];
+    for (const [m, its] of [...other].entries()) {
+      const changed = (above[m] ?? 0) + (letter === its ? 0 : 1);
+      row.push(Math.min(changed, (above[m + 1] ?? 0) + 1, (row[m] ?? 0) + 1));
+    }
+    above = row;
+  }
+  return above.at(-1) ?? 0;
 }
 
 /**

@@ -18,7 +18,6 @@ const EXCERPT_CHARS = 200;
 /** What to do about codes that a caller meets for want of a setting, or of a newer server. */
 const ADVICE: Readonly<Record<string, string>> = {
   unauthenticated: "give the server's key as `apiKey` or HALYARD_API_KEY",
-  forbidden: "the key's role does not allow it",
   not_found: "perhaps the server is older than this package",
   method_not_allowed: "perhaps the server is older than this package",
   unknown_field: "perhaps the server is older than this package",
@@ -76,7 +75,7 @@ export function errorOf(
   const refusal = {
     status,
     code,
-    detail: advice === undefined ? detail : `${detail}: ${advice}`,
+    detail: advice === undefined ? detail : `${detail}; ${advice}`,
     requestId: text("request_id") || (requestId ?? ""),
     job: text("job_id") || undefined,
     errors: faults,

@@ -121,9 +121,14 @@ impl ConnectionError {
     }
 }
 
+/// Status and code, of which a proxy's answer has no code.
+fn which(status: u16, code: &str) -> String {
+    if code.is_empty() { status.to_string() } else { format!("{status} {code}") }
+}
+
 /// The server refused a call.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{detail} ({status} {code})")]
+#[error("{detail} ({})", which(*.status, .code))]
 pub struct ApiError {
     /// The HTTP status; of an item in a batch, the status it would have had alone.
     pub status: u16,

@@ -10,6 +10,16 @@ use crate::error::{ApiError, CheckpointConflict, Error, FieldError, IdempotencyC
 
 /// Characters of a body without a problem document that are shown in the error.
 const EXCERPT_CHARS: usize = 200;
+const OLDER: &str = "perhaps the server is older than this package";
+
+/// The options whose names on the wire are others.
+const OPTIONS: [(&str, &str); 5] = [
+    ("delay_ms", "delay"),
+    ("idempotency_ttl_ms", "idempotency_ttl"),
+    ("initial_ms", "initial"),
+    ("max_ms", "max"),
+    ("timeout_ms", "timeout"),
+];
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -29,9 +39,18 @@ pub(crate) fn read(status: u16, request_id: Option<&str>, body: &[u8]) -> Error 
     let mut problem = serde_json::from_slice::<Problem>(body).unwrap_or_default();
     if problem.detail.is_empty() {
         problem.detail = match std::mem::take(&mut problem.title) {
-            title if title.is_empty() => excerpt(status, body),
+            title if title.is_empty() => excerpt(body),
             title => title,
         };
+    }
+    if !problem.errors.is_empty() {
+        problem.detail = in_options(&problem.detail);
+    }
+    for fault in &mut problem.errors {
+        fault.message = in_options(&fault.message);
+    }
+    if matches!(problem.code.as_str(), "not_found" | "method_not_allowed" | "unknown_field") {
+        problem.detail = format!("{}; {OLDER}", problem.detail);
     }
     if problem.request_id.is_empty() {
         problem.request_id = request_id.unwrap_or_default().to_owned();
@@ -60,13 +79,39 @@ pub(crate) fn read(status: u16, request_id: Option<&str>, body: &[u8]) -> Error 
     }
 }
 
-fn excerpt(status: u16, body: &[u8]) -> String {
+/// `delay_ms is 7` as `delay (delay_ms) is 7`: a caller knows the option, the log the wire. What
+/// stands in quotes was given by somebody.
+fn in_options(text: &str) -> String {
+    let mut told = String::with_capacity(text.len());
+    let mut word = String::new();
+    let (mut quoted, mut escaped) = (false, false);
+    for char in text.chars().map(Some).chain([None]) {
+        if let Some(char) = char.filter(|char| !quoted && (char.is_alphanumeric() || *char == '_'))
+        {
+            word.push(char);
+            continue;
+        }
+        let option = OPTIONS.iter().find(|(name, _)| *name == word);
+        match option {
+            Some((name, option)) => told.extend([*option, " (", *name, ")"]),
+            None => told.push_str(&word),
+        }
+        word.clear();
+        quoted ^= char == Some('"') && !escaped;
+        escaped = quoted && char == Some('\\') && !escaped;
+        told.extend(char);
+    }
+    told
+}
+
+fn excerpt(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let start: String = text.trim().chars().take(EXCERPT_CHARS).collect();
-    if start.is_empty() { format!("answered {status} without a body") } else { start }
+    if start.is_empty() { "answered without a body".to_owned() } else { start }
 }
 
 #[cfg(test)]
+#[expect(clippy::indexing_slicing, reason = "a test that panics has failed")]
 mod tests {
     use super::*;
 
@@ -79,8 +124,8 @@ mod tests {
 
     #[test]
     fn bodies() {
-        check(502, "<html>Bad Gateway</html>", "<html>Bad Gateway</html> (502 )", Some(""));
-        check(500, "", "answered 500 without a body (500 )", Some(""));
+        check(502, "<html>Bad Gateway</html>", "<html>Bad Gateway</html> (502)", Some(""));
+        check(500, "", "answered without a body (500)", Some(""));
         check(404, r#"{"code":"job_not_found","detail":"no x"}"#, "no x (404 job_not_found)", {
             Some("job_not_found")
         });
@@ -93,6 +138,22 @@ mod tests {
             "no (422 idempotency_key_reused)",
             Some("idempotency_key_reused"),
         );
+    }
+
+    #[test]
+    fn refusals() {
+        let file = include_str!("../../scenarios/refusals.json");
+        let file: serde_json::Value = serde_json::from_str(file).expect("the table");
+        let rows = file["refusals"].as_array().expect("rows");
+        let here = rows.iter().filter(|row| row["absent"]["rust"].is_null());
+        assert!(here.clone().count() >= 9);
+        for row in here {
+            let body =
+                row["body"].as_str().map_or_else(|| row["problem"].to_string(), str::to_owned);
+            let status = row["status"].as_u64().and_then(|status| status.try_into().ok());
+            let error = read(status.expect("a status"), None, body.as_bytes());
+            assert_eq!(row["told"], error.to_string(), "{}", row["what"]);
+        }
     }
 
     #[test]

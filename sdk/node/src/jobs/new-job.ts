@@ -4,7 +4,7 @@ import { type Duration, milliseconds } from "../duration.js";
 import { InvalidValueError, SettingsError } from "../errors.js";
 import { makeId } from "../ids.js";
 import { checkJson, stringify } from "../json/write.js";
-import { meant } from "../options.js";
+import { advice } from "../options.js";
 import { applySchema, type DefinedTask } from "../task.js";
 import { activeTraceparent } from "../trace.js";
 
@@ -98,6 +98,7 @@ const NO_SCHEDULES = "there are no schedules yet; `delay` and `runAt` put off on
 /** What to say about options that other libraries have. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["attempts", "the option is called `maxAttempts`"],
+  ["data", "the option is called `payload`"],
   ["repeat", NO_SCHEDULES],
   ["cron", NO_SCHEDULES],
 ]);
@@ -211,11 +212,7 @@ function iso(date: Date): string {
 
 /** What is not known would be ignored in silence, and a key with it. */
 function unknownOption(name: string, known: readonly string[]): InvalidValueError {
-  const other = meant(name.slice(name.indexOf(".") + 1), known);
-  const advice = ELSEWHERE.get(name) ?? "there is no such option";
-  return new InvalidValueError(
-    "the job",
-    name,
-    other === undefined ? advice : `the option is called \`${other}\``,
-  );
+  const told = advice(name.slice(name.indexOf(".") + 1), known);
+  const elsewhere = ELSEWHERE.get(name);
+  return new InvalidValueError("the job", name, elsewhere ?? `there is no such option; ${told}`);
 }

@@ -57,13 +57,15 @@ test("only what was set is sent", () => {
 
 test("an option that does not exist is an error, and not ignored", () => {
   for (const [option, words] of [
-    [{ idempotency_key: "k" }, "the option is called `idempotencyKey`"],
-    [{ timeoutMs: 1 }, "the option is called `timeout`"],
-    [{ data: 1 }, "there is no such option"],
+    [{ idempotency_key: "k" }, "it is called `idempotencyKey`"],
+    [{ timeoutMs: 1 }, "it is called `timeout`"],
+    [{ data: 1 }, "the option is called `payload`"],
+    [{ zz: 1 }, "there is no such option; there are `task`, `payload`, `"],
+    [{ payloads: 1 }, "there is no such option; did you mean `payload`?"],
     [{ attempts: 3 }, "the option is called `maxAttempts`"],
     [{ repeat: { every: 1 } }, "there are no schedules yet"],
     [{ cron: "* * * * *" }, "there are no schedules yet"],
-    [{ backoff: { initial_ms: 1 } }, "the option is called `initial`"],
+    [{ backoff: { initial_ms: 1 } }, "it is called `initial`"],
   ] as const) {
     const job = { task: "t", ...option } as unknown as NewJob;
     expect(() => itemOf(job, false)).toThrow(InvalidValueError);

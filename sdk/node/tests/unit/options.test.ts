@@ -34,7 +34,19 @@ test("the name that was meant is told", async () => {
   await expect(asked).rejects.toThrow("it is called `allowCompleted`");
 });
 
+test.each([
+  ["queue", "did you mean `queues`?"],
+  ["concurency", "did you mean `concurrency`?"],
+  ["shutdown_timeout_ms", "it is called `shutdownTimeout`"],
+  ["workers", "there are `queues`, `concurrency`, `lease`, `shutdownTimeout`, `abortGrace`"],
+])("a worker has no option `%s`", (name, words) => {
+  const make = () => new Halyard().worker({ queues: ["q"], [name]: 1 } as never);
+  expect(make).toThrow(`a worker has no option \`${name}\`; ${words}`);
+});
+
 test.each<[string, () => unknown]>([
+  ["holds characters that no key has: a space or a line end", () => new Halyard({ apiKey: "k\n" })],
+  ["holds characters that no key has", () => new Halyard({ apiKey: "schlüssel" })],
   ["a job to create is an object", () => jobs.create(nothing)],
   ["createBatch takes a list", () => jobs.createBatch(nothing)],
   ["createBatch takes a list", () => jobs.createBatch({ task: "t" } as never)],

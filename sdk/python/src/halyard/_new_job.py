@@ -186,5 +186,6 @@ def rfc3339(name: str, value: datetime | str) -> str:
 
 def _unknown(name: str) -> SettingsError:
     close = difflib.get_close_matches(name, _WRITERS, 1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    return SettingsError(f"a job has no member {name!r}{hint}")
+    known = ", ".join(repr(member) for member in _WRITERS)
+    hint = f"did you mean {close[0]!r}?" if close else f"there are {known}"
+    return SettingsError(f"a job has no member {name!r}; {hint}")

@@ -60,8 +60,10 @@ class Settings:
         host = f"[{self.host}]" if ":" in self.host else self.host
         self.fixed = f"Host: {host}:{self.port}\r\nUser-Agent: halyard-python/{VERSION}\r\n"
         if key is not None:
-            if not key.isascii() or not key.isprintable():
-                raise SettingsError("the API key holds characters that no key has")
+            if not key.isascii() or not key.isprintable() or " " in key:
+                blank = any(character.isspace() for character in key)
+                where = ": a space or a line end, such as that of a file" if blank else ""
+                raise SettingsError(f"the API key holds characters that no key has{where}")
             self.fixed += f"Authorization: Bearer {key}\r\n"
 
     def _read_address(self, text: str) -> None:
@@ -99,10 +101,15 @@ class Settings:
     def unreachable(self, cause: OSError) -> HalyardConnectionError:
         """The error when no connection was made, with what the system said."""
         why = cause.strerror or str(cause)
+        hint = "is `halyard serve` running?"
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            hint = "its certificate is not trusted; SSL_CERT_FILE names other authorities"
+            why = cause.verify_message or why
+        elif isinstance(cause, ssl.SSLError):
+            hint = "what answers there speaks no TLS; `halyard serve` itself speaks http://"
+            why = (cause.reason or why).replace("_", " ").lower()
         told = f" ({why})" if why else ""
-        return HalyardConnectionError(
-            f"cannot reach {self.address}: is `halyard serve` running?{told}"
-        )
+        return HalyardConnectionError(f"cannot reach {self.address}: {hint}{told}")
 
     def timed_out(self) -> HalyardConnectionError:
         """The error when the answer did not come in time."""

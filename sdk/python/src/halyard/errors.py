@@ -133,7 +133,8 @@ class ApiError(HalyardError):
     """The server refused a call."""
 
     def __init__(self, problem: Problem, message: str | None = None) -> None:
-        super().__init__(message or f"{problem.detail} ({problem.status} {problem.code})")
+        which = f"{problem.status} {problem.code}".strip()
+        super().__init__(message or f"{problem.detail} ({which})")
         #: The HTTP status; of an item in a batch, the status it would have had alone.
         self.status = problem.status
         #: What is wrong, from the closed list of codes; empty when the answer had none.
