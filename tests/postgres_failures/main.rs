@@ -11,10 +11,11 @@
 //! | file | |
 //! |---|---|
 //! | `commits` | connections cut at any byte, and between a COMMIT and its answer |
+//! | `functions` | the same around the COMMIT of a caller's own transaction |
 //! | `sessions` | sessions ended and statements cancelled, restarts, no connection left |
 //! | `settings` | what an administrator sets for the role |
 //! | `locks` | a stranger's lock on a job's row |
-//! | `frozen` | a database that stands still, shorter and longer than leases last |
+//! | `frozen` | a database that stands still, or waits for a standby that does |
 //! | `replicas` | failover, and a commit that did not wait for its standby |
 //! | `disk` | a full disk |
 //! | `doctor` | what `halyard doctor` says of it |
@@ -25,6 +26,7 @@ mod commits;
 mod disk;
 mod doctor;
 mod frozen;
+mod functions;
 mod locks;
 mod replicas;
 mod sessions;

@@ -67,9 +67,15 @@ fn statements_may_be_cancelled() {
             "SELECT pg_cancel_backend(pid) FROM pg_stat_activity
              WHERE {OURS} AND state = 'active'"
         );
-        again(|| cancelled += query(&url, &cancel).expect("a superuser may cancel").len());
+        let mut cancel = || {
+            cancelled += query(&url, &cancel).expect("a superuser may cancel").len();
+            cancelled
+        };
+        again(|| {
+            cancel();
+        });
+        until("more statements to be cancelled", || (cancel() > 5).then_some(()));
     });
-    assert!(cancelled > 5, "{cancelled}");
     println!("{cancelled} statements were cancelled, {} calls refused", refused(&history).len());
 }
 
@@ -124,9 +130,29 @@ fn there_may_be_no_connection_left() {
     assert!(!refused(&history).is_empty(), "no call was refused");
 }
 
-/// The same process goes on after PostgreSQL was away for long.
+/// It gives fewer connections than the server may have: calls use them in turn, and nobody is
+/// refused. The log says it once.
+#[test]
+fn there_may_be_fewer_connections_than_are_allowed() {
+    let postgres = Postgres::start();
+    postgres.run("CREATE ROLE app LOGIN PASSWORD 'app' CONNECTION LIMIT 3");
+    postgres.run("CREATE DATABASE app OWNER app");
+    let own = postgres.url().database("app");
+    let app = Url { user: "app".to_owned(), password: "app".to_owned(), ..own };
+    let mut log = String::new();
+    let history = Trial::run(&app, |trial| {
+        trial.until_more(300);
+        log = trial.server.process().log();
+    });
+    let refused = refused(&history);
+    assert!(refused.is_empty(), "{} calls were refused: {}", refused.len(), refused[0]);
+    assert_eq!(log.matches("gives fewer connections than are allowed here").count(), 1, "{log}");
+}
+
+/// The same process goes on after PostgreSQL was away for long, and has told of it in few lines.
 #[test]
 fn postgres_may_be_away_for_longer_than_leases_last() {
+    let mut log = String::new();
     let mut postgres = Postgres::start();
     let url = postgres.url();
     Trial::run(&url, |trial| {
@@ -135,5 +161,11 @@ fn postgres_may_be_away_for_longer_than_leases_last() {
         std::thread::sleep(Duration::from_millis(halyard_tests::load::LEASE_MS + 2_000));
         postgres.restart();
         trial.outage_since(away);
+        until("the end of the outage to be told", || {
+            log = trial.server.process().log();
+            log.contains("the storage takes calls again").then_some(())
+        });
     });
+    assert_eq!(log.matches("the storage refuses calls").count(), 1, "{log}");
+    assert!(log.lines().count() < 20, "{log}");
 }

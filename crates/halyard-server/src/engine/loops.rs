@@ -10,9 +10,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use halyard_store::Answer;
+use halyard_store::{Answer, StoreError};
 use tokio::task::JoinSet;
 
+use super::outage::STORAGE;
 use super::{Engine, access, audit, poll, promote, prune, reap, stamp, tidy};
 
 /// Says whether a step left more to do.
@@ -116,6 +117,10 @@ async fn run(each: &'static Loop, engine: Arc<Engine>) {
             Ok(left) => {
                 failed = 0;
                 if left == Left::More { each.pause } else { each.every }
+            }
+            Err(StoreError::Unavailable(reason)) => {
+                STORAGE.refused(&reason);
+                each.every
             }
             Err(error) => {
                 if failed.is_multiple_of(COMPLAIN_EVERY) {

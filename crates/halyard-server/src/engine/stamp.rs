@@ -4,6 +4,7 @@ use halyard_store::Answer;
 
 use super::Engine;
 use super::loops::Left;
+use super::outage::STORAGE;
 
 /// One stamp.
 ///
@@ -11,5 +12,6 @@ use super::loops::Left;
 /// The store's.
 pub async fn tick(engine: &Engine) -> Answer<Left> {
     engine.store.stamp().await?;
+    STORAGE.works();
     Ok(Left::Nothing)
 }

@@ -116,7 +116,8 @@ pub(super) fn log(refused: &Refused, route: Option<usize>, id: RequestId) {
     let problem = &refused.0;
     let path = route.map_or("", |index| routes::route(index).path);
     let code = problem.code.as_str();
-    if problem.status >= 500 {
+    // An outage is told of as a whole.
+    if problem.status >= 500 && problem.code != Code::StorageUnavailable {
         tracing::warn!(request_id = %id, path, code, "a call failed");
     } else {
         tracing::debug!(request_id = %id, path, code, "a call was refused");

@@ -7,6 +7,8 @@ use halyard_api::Faults;
 use halyard_api::problem::{Code, Problem};
 use halyard_store::StoreError;
 
+use crate::engine::outage::STORAGE;
+
 /// Why a call was refused.
 #[derive(Debug)]
 pub struct Refused(pub Box<Problem>);
@@ -52,7 +54,7 @@ impl From<StoreError> for Refused {
                 "more calls are waiting for the store than it takes in; send this one again later",
             ),
             StoreError::Unavailable(reason) => {
-                tracing::error!(%reason, "the storage is unavailable");
+                STORAGE.refused(&reason);
                 Self::new(
                     Code::StorageUnavailable,
                     "the store could not be read or written; send this call again later",

@@ -1,21 +1,12 @@
-//! Connections: how a store is opened, the pool, and what is asked of a database before it is
-//! used.
+//! How a store is opened, and what is asked of a database before it is used.
 
 use std::error::Error as _;
 use std::sync::Arc;
-use std::time::Duration;
 
-use deadpool::Runtime;
-use deadpool::managed::{self, PoolError, TimeoutType};
 use halyard_core::job::Name;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::{Client, Config, Connection, Socket};
-use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::connection::{Maker, RECYCLE_MAX};
-use super::url::Target;
-use super::{Ran, Trouble, told};
+pub(super) use super::pool::{Lone, Object, Pool};
 
 /// The schema that a store is kept in unless another one is named.
 pub const SCHEMA_DEFAULT: &str = "halyard";
@@ -25,11 +16,6 @@ pub const CONNECTIONS_DEFAULT: usize = 10;
 pub const SCHEMA_CHARS_MAX: usize = 40;
 /// The oldest PostgreSQL that is served.
 pub const VERSION_MIN: u32 = 14;
-
-/// How long a call waits for a connection before it is told that the store is overloaded.
-const WAIT_MAX: Duration = Duration::from_secs(5);
-/// How long making a connection may take, over all addresses.
-const CREATE_MAX: Duration = Duration::from_secs(15);
 
 /// How a PostgreSQL store is opened.
 #[derive(Clone)]
@@ -183,130 +169,19 @@ pub enum OpenError {
     },
 }
 
-/// A connection on its own, with what must be polled so that it works.
-pub(super) type Lone =
-    (Client, Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>);
-
-/// A connection of the pool. It goes back when it is dropped.
-pub(super) type Object = managed::Object<Maker>;
-
-/// The connections of one store.
-#[derive(Clone)]
-pub(super) struct Pool {
-    pool: managed::Pool<Maker>,
-    config: Config,
-    tls: MakeRustlsConnect,
-    place: String,
-}
-
-impl Pool {
-    /// Makes the pool and asks the database whether it can keep jobs.
-    pub(super) async fn open(options: &Options) -> Result<Self, OpenError> {
-        let target = Target::parse(&options.url)?;
-        let tls = target.tls.connector()?;
-        let maker = Maker { config: target.config.clone(), tls: tls.clone() };
-        let pool = managed::Pool::builder(maker)
-            .max_size(options.connections.max(2))
-            .wait_timeout(Some(WAIT_MAX))
-            .create_timeout(Some(CREATE_MAX))
-            .recycle_timeout(Some(RECYCLE_MAX))
-            .runtime(Runtime::Tokio1)
-            .build()
-            .map_err(|error| OpenError::Tls(error.to_string()))?;
-        let pool = Self { pool, config: target.config.clone(), tls, place: target.place() };
-        pool.examine().await?;
-        Ok(pool)
-    }
-
-    /// A connection.
-    pub(super) async fn get(&self) -> Ran<Object> {
-        self.pool.get().await.map_err(|error| match error {
-            PoolError::Timeout(TimeoutType::Wait) => Trouble::Overloaded,
-            PoolError::Backend(error) => Trouble::Unconnected(told(&error)),
-            error => Trouble::Unconnected(told(&error)),
-        })
-    }
-
-    /// One connection was lost: those that rest may be, too, and nobody has noticed.
-    pub(super) fn distrust(&self) {
-        self.pool.retain(|_, _| false);
-    }
-
-    /// Ends what a connection does, and the connection.
-    pub(super) fn stop(&self, connection: Object) {
-        let (cancel, tls) = (connection.cancel_token(), self.tls.clone());
-        drop(Object::take(connection));
-        tokio::spawn(async move {
-            // What does not come through is ended by its end, later.
-            let _ = tokio::time::timeout(RECYCLE_MAX, cancel.cancel_query(tls)).await;
-        });
-    }
-
-    /// Where the database is, without password.
-    pub(super) fn place(&self) -> &str {
-        &self.place
-    }
-
-    /// A connection beside the pool, for who listens.
-    pub(super) async fn lone(&self) -> Ran<Lone> {
-        Ok(self.config.connect(self.tls.clone()).await?)
-    }
-
-    /// What went wrong while a store was opened.
-    pub(super) fn failed(&self, trouble: &Trouble) -> OpenError {
-        let (place, cause) = (self.place.clone(), trouble.to_string());
-        let Trouble::Database(error) = trouble else {
-            return OpenError::Database { place, cause };
-        };
-        let Some(code) = error.code() else { return OpenError::Unreachable { place, cause } };
-        let refusals = [
-            SqlState::INVALID_PASSWORD,
-            SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
-            SqlState::INVALID_CATALOG_NAME,
-            SqlState::INSUFFICIENT_PRIVILEGE,
-            SqlState::TOO_MANY_CONNECTIONS,
-        ];
-        if refusals.contains(code) {
-            OpenError::Refused { place, cause }
-        } else {
-            OpenError::Database { place, cause }
-        }
-    }
-
-    async fn examine(&self) -> Result<(), OpenError> {
-        // Beside the pool, whose errors say less.
-        let (client, connection) = self.lone().await.map_err(|trouble| self.failed(&trouble))?;
-        let speaking = tokio::spawn(connection);
-        let row = client.query_typed_one(include_str!("sql/about.sql"), &[]).await;
-        drop(client);
-        let row = row.map_err(|error| self.failed(&error.into()))?;
-        drop(speaking.await);
-        let text = |at: usize| row.try_get(at).map_err(|error| self.failed(&error.into()));
-        About {
-            number: text(0)?,
-            version: text(1)?,
-            encoding: text(2)?,
-            commits: text(3)?,
-            recovers: text(4)?,
-            read_only: text(5)?,
-        }
-        .judge(&self.place)
-    }
-}
-
 /// What a database says of itself.
 #[derive(Clone, Copy)]
-struct About<'r> {
-    number: &'r str,
-    version: &'r str,
-    encoding: &'r str,
-    commits: &'r str,
-    recovers: &'r str,
-    read_only: &'r str,
+pub(super) struct About<'r> {
+    pub(super) number: &'r str,
+    pub(super) version: &'r str,
+    pub(super) encoding: &'r str,
+    pub(super) commits: &'r str,
+    pub(super) recovers: &'r str,
+    pub(super) read_only: &'r str,
 }
 
 impl About<'_> {
-    fn judge(self, place: &str) -> Result<(), OpenError> {
+    pub(super) fn judge(self, place: &str) -> Result<(), OpenError> {
         let place = place.to_owned();
         if self.number.parse::<u32>().unwrap_or(0) / 10_000 < VERSION_MIN {
             return Err(OpenError::TooOld { place, found: self.version.to_owned() });

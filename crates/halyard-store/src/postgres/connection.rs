@@ -7,18 +7,20 @@
 
 use std::future::poll_fn;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use deadpool::managed::{self, Metrics, RecycleError, RecycleResult};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
-use tokio_postgres::error::{DbError, Severity};
+use tokio_postgres::error::{DbError, Severity, SqlState};
 use tokio_postgres::{AsyncMessage, Client, Config, Error};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::connect::Lone;
 use super::{Ran, Trouble, told};
+use crate::clock::pause;
 
 /// How long an idle connection may take to answer before another one is made.
 pub(super) const RECYCLE_MAX: Duration = Duration::from_secs(2);
@@ -26,6 +28,10 @@ pub(super) const RECYCLE_MAX: Duration = Duration::from_secs(2);
 const LIFE_MAX: Duration = Duration::from_secs(30 * 60);
 /// A connection that rested longer is asked whether it still is one before it is used.
 const TRUSTED_FOR: Duration = Duration::from_secs(2);
+/// How many connections are made at the same time.
+const MAKING_MAX: usize = 2;
+/// So long a database is not asked again that gives no further connection.
+const FULL_FOR: Duration = Duration::from_secs(1);
 
 /// A connection that is driven, until it is dropped.
 pub(super) struct Connected {
@@ -94,21 +100,67 @@ fn hear(notice: &DbError, has_warned: &AtomicBool) {
     }
 }
 
+/// Why no connection was made.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unmade {
+    /// The database gives no more for now; what it said.
+    #[error("{0}")]
+    Full(String),
+    /// It cannot be reached, or lets nobody in.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
 /// Makes connections for the pool.
 pub(super) struct Maker {
-    pub(super) config: Config,
-    pub(super) tls: MakeRustlsConnect,
+    config: Config,
+    tls: MakeRustlsConnect,
+    /// Who makes one just now: where nobody answers, the others do not add to what waits there.
+    making: Semaphore,
+    /// What the database said when it gave no more; it is not asked meanwhile.
+    full: Arc<Mutex<Option<String>>>,
+}
+
+impl Maker {
+    pub(super) fn of(config: Config, tls: MakeRustlsConnect) -> Self {
+        Self { config, tls, making: Semaphore::new(MAKING_MAX), full: Arc::default() }
+    }
+
+    fn full(&self) -> MutexGuard<'_, Option<String>> {
+        self.full.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leaves a database alone that gives no more connections.
+    fn is_full(&self, told: String) -> Unmade {
+        *self.full() = Some(told.clone());
+        let full = Arc::clone(&self.full);
+        tokio::spawn(async move {
+            pause(FULL_FOR).await;
+            *full.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        });
+        Unmade::Full(told)
+    }
 }
 
 impl managed::Manager for Maker {
     type Type = Connected;
-    type Error = Error;
+    type Error = Unmade;
 
-    async fn create(&self) -> Result<Connected, Error> {
-        Ok(Connected::of(self.config.connect(self.tls.clone()).await?))
+    async fn create(&self) -> Result<Connected, Unmade> {
+        // It is never closed.
+        let _turn = self.making.acquire().await;
+        if let Some(told) = self.full().clone() {
+            return Err(Unmade::Full(told));
+        }
+        match self.config.connect(self.tls.clone()).await {
+            Err(error) if error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS) => {
+                Err(self.is_full(told(&error)))
+            }
+            made => Ok(Connected::of(made?)),
+        }
     }
 
-    async fn recycle(&self, known: &mut Connected, metrics: &Metrics) -> RecycleResult<Error> {
+    async fn recycle(&self, known: &mut Connected, metrics: &Metrics) -> RecycleResult<Unmade> {
         if known.is_closed() {
             return Err(RecycleError::message("it is closed"));
         }
@@ -119,7 +171,7 @@ impl managed::Manager for Maker {
             tokio::time::timeout(RECYCLE_MAX, known.simple_query(""))
                 .await
                 .map_err(|_| RecycleError::message("it does not answer"))?
-                .map_err(RecycleError::Backend)?;
+                .map_err(|error| RecycleError::Backend(error.into()))?;
         }
         Ok(())
     }

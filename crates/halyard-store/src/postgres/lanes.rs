@@ -17,6 +17,7 @@ use super::connect::{Object, OnClaimableElsewhere, Options, Pool, Time};
 use super::loaded::Hands;
 use super::needs::{Needs, Ready};
 use super::notify::Hints;
+use super::patience::Place;
 use super::statements::Statements;
 use super::transaction;
 use super::turns::{Turn, Turns};
@@ -114,7 +115,7 @@ pub(super) struct Shared {
 }
 
 struct Waiting {
-    calls: mpsc::Receiver<Box<dyn Call>>,
+    calls: mpsc::Receiver<Place>,
     /// It wants other jobs than the group before it.
     held_back: Option<Box<dyn Call>>,
 }
@@ -129,7 +130,7 @@ pub(super) struct Tally {
 
 /// The way to the lanes.
 pub(super) struct Lanes {
-    calls: mpsc::Sender<Box<dyn Call>>,
+    calls: mpsc::Sender<Place>,
     pub(super) shared: Arc<Shared>,
 }
 
@@ -173,15 +174,16 @@ impl Lanes {
         need(&mut needs);
         let (caller, answer) = oneshot::channel();
         let call = Verb { weight, wants: needs.ready, need, work, given: None, caller };
-        self.calls.try_send(Box::new(call)).map_err(|refused| match refused {
+        let place = Place::of(Box::new(call));
+        self.calls.try_send(place.clone()).map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(_) => StoreError::Overloaded,
             mpsc::error::TrySendError::Closed(_) => stopped(),
         })?;
-        answer.await.unwrap_or_else(|_| Err(stopped()))
+        place.answered(answer).await
     }
 }
 
-fn stopped() -> StoreError {
+pub(super) fn stopped() -> StoreError {
     StoreError::Unavailable("the store is closed".to_owned())
 }
 
@@ -218,14 +220,19 @@ impl Shared {
         let mut waiting = self.waiting.lock().await;
         let first = match waiting.held_back.take() {
             Some(call) => call,
-            None => waiting.calls.recv().await?,
+            None => loop {
+                if let Some(call) = waiting.calls.recv().await?.take() {
+                    break call;
+                }
+            },
         };
         let mut weight = first.weight();
         let mut wants = first.wants().cloned();
         let mut group = vec![first];
         while weight < GROUP_WEIGHT_MAX
-            && let Ok(call) = waiting.calls.try_recv()
+            && let Ok(place) = waiting.calls.try_recv()
         {
+            let Some(call) = place.take() else { continue };
             if let (Some(known), Some(other)) = (&wants, call.wants())
                 && (&known.queues, &known.tasks) != (&other.queues, &other.tasks)
             {
@@ -355,7 +362,8 @@ impl Drop for PanicAlarm<'_> {
 fn refuse(group: Vec<Box<dyn Call>>, trouble: Trouble) {
     if !group.is_empty() {
         let error = StoreError::from(trouble);
-        tracing::error!(%error, "the database refused a group of {} calls", group.len());
+        // Who hears of it tells it: a call, or a loop.
+        tracing::debug!(%error, "the database refused a group of {} calls", group.len());
         group.into_iter().for_each(|call| call.answer(Err(error.clone())));
     }
 }

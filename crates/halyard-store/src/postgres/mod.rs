@@ -2,7 +2,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `url`, `tls`, `connect` | where the database is, how it is spoken to, the pool |
+//! | `url`, `tls`, `connect` | where the database is, how it is spoken to |
+//! | `pool` | the connections of a store |
 //! | `connection` | one connection, and what the database says beside its answers |
 //! | `rights` | what its user may not do in the schema |
 //! | `migrations` | the schema's history, and the functions for callers' own transactions |
@@ -10,6 +11,7 @@
 //! | `rows` | rows to nouns |
 //! | `lanes` | calls that wait, the groups that they are run in, what a failed group does |
 //! | `trouble` | what goes wrong, and what that means for a group |
+//! | `patience` | how long a caller waits at most |
 //! | `turns` | the order in which commits are told of |
 //! | `transaction` | one group: begin, load, run, write, commit |
 //! | `outcome` | what became of a commit that was not simply answered |
@@ -36,7 +38,9 @@ pub(crate) mod moving;
 mod needs;
 mod notify;
 mod outcome;
+mod patience;
 mod plain;
+mod pool;
 mod prune;
 mod reads;
 mod rights;
@@ -62,7 +66,10 @@ pub use self::connect::{
     SCHEMA_DEFAULT, Time, VERSION_MIN,
 };
 use self::lanes::Lanes;
+pub use self::patience::ANSWER_MAX;
 pub use self::plain::plain;
+pub use self::pool::GET_MAX;
+pub use self::reads::READ_MAX;
 use self::reads::Reads;
 use self::statements::Statements;
 use self::trouble::{Ran, Trouble, told};

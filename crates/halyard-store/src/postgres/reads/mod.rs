@@ -31,7 +31,7 @@ use crate::verbs::JobDetail;
 /// Reads that may wait; the next one is told that the store is overloaded.
 const WAITING_READS_MAX: usize = 4_096;
 /// How long a read may take once it has a connection.
-const READ_MAX: Duration = Duration::from_secs(10);
+pub const READ_MAX: Duration = Duration::from_secs(10);
 /// How many connections a read may lose before its caller hears of it.
 const LOSSES_MAX: usize = 3;
 

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use halyard_api::{body, headers, query};
 use halyard_store::access::{AuditKept, SIGN_INS_MAX, SIGN_INS_OF_KEY_MAX};
-use halyard_store::sqlite;
+use halyard_store::{postgres, sqlite};
 
 use crate::access::{KEYS_MAX, SESSION_MS, attempts};
 use crate::engine::{ring, workers};
 use crate::http::body::BODIES_KIB_MAX;
 use crate::http::patience::Patience;
-use crate::http::{events, listener, takes};
+use crate::http::{events, health, listener, takes};
 
 /// A constant, what it limits, and its value.
 pub(super) type Row = (&'static str, &'static str, usize);
@@ -102,7 +102,7 @@ pub(super) fn access() -> [Row; 7] {
 }
 
 /// How long a client is waited for, and how often events are written.
-pub(super) fn waits() -> [(&'static str, &'static str, Duration); 6] {
+pub(super) fn waits() -> [(&'static str, &'static str, Duration); 10] {
     let patience = Patience::default();
     [
         ("Patience::head", "Time for the head of a request.", patience.head),
@@ -111,5 +111,13 @@ pub(super) fn waits() -> [(&'static str, &'static str, Duration); 6] {
         ("Patience::stall", "Time without reading any of an answer.", patience.stall),
         ("events::HEARTBEAT", "Time between signs of life among events.", events::HEARTBEAT),
         ("events::PACE", "Least time between two writes of events.", events::PACE),
+        (
+            "ANSWER_MAX",
+            "Time for PostgreSQL to do a change; beyond it `503 storage_unavailable`.",
+            postgres::ANSWER_MAX,
+        ),
+        ("GET_MAX", "Time for PostgreSQL to give a read a connection.", postgres::GET_MAX),
+        ("READ_MAX", "Time for PostgreSQL to do a read.", postgres::READ_MAX),
+        ("READY_MAX", "Time for the store to answer `/readyz`.", health::READY_MAX),
     ]
 }

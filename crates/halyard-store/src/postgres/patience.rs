@@ -1,0 +1,55 @@
+//! How long a caller waits, whatever the database does.
+//!
+//! One that stands still, or whose commits wait for a standby that is away, answers nobody. The
+//! lanes wait for it: what they have begun may yet be done, and another connection would fare no
+//! better. Callers do not: they are told in time that nobody knows. A call that no lane has begun
+//! by then never will be, and what it carries is let go of at once, also when its caller has gone.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::Trouble;
+use super::lanes::{Call, stopped};
+use crate::Answer;
+
+/// How long a call that changes something waits for its answer: less than clients do, and long
+/// enough for a call beside one whose job a stranger has locked.
+pub const ANSWER_MAX: Duration = Duration::from_secs(20);
+
+/// A call on its way to a lane.
+#[derive(Clone)]
+pub(super) struct Place(Arc<Mutex<Option<Box<dyn Call>>>>);
+
+impl Place {
+    pub(super) fn of(call: Box<dyn Call>) -> Self {
+        Self(Arc::new(Mutex::new(Some(call))))
+    }
+
+    /// The call; `None` when its caller waits no longer.
+    pub(super) fn take(&self) -> Option<Box<dyn Call>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Waits for the answer.
+    ///
+    /// # Errors
+    /// The call's own, or that there was no answer in time.
+    pub(super) async fn answered<T>(self, answer: oneshot::Receiver<Answer<T>>) -> Answer<T> {
+        let _caller = Caller(self);
+        match tokio::time::timeout(ANSWER_MAX, answer).await {
+            Ok(answer) => answer.unwrap_or_else(|_| Err(stopped())),
+            Err(_) => Err(Trouble::TooSlow(ANSWER_MAX).into()),
+        }
+    }
+}
+
+/// Who waits; its call goes with it, unless a lane has taken it.
+struct Caller(Place);
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        drop(self.0.take());
+    }
+}
