@@ -21,9 +21,12 @@ import "./style/tokens.css";
 import "./style/base.css";
 import "./style/parts.css";
 import "./style/pages.css";
+import "./style/narrow.css";
 import { Frame } from "./frame/frame.tsx";
 import { applyTheme } from "./live/theme.ts";
+import { applyTitle } from "./live/title.ts";
 
 applyTheme();
+applyTitle();
 const root = document.getElementById("app");
 if (root) render(<Frame />, root);

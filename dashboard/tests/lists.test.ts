@@ -1,11 +1,24 @@
 /** What pages make of what the server tells. */
 import { expect, test } from "vitest";
 import type { Job, JobSummary, Queue, Stats, Task } from "../src/api/calls.ts";
-import { isUnknown, kept, lastEnd, resumed } from "../src/pages/job/history.ts";
+import {
+  isUnknown,
+  kept,
+  lastEnd,
+  lastReport,
+  resumed,
+  whyFinal,
+} from "../src/pages/job/history.ts";
+import { matching } from "../src/pages/jobs/matching.ts";
 import { settled, toggled } from "../src/pages/jobs/rows.ts";
 import { attention } from "../src/pages/overview/attention.ts";
 import { columns } from "../src/pages/overview/columns.ts";
+import { isNew } from "../src/pages/overview/steps.ts";
+import { silence } from "../src/pages/workers/silence.ts";
 import { duration } from "../src/parts/duration.ts";
+import { sentence } from "../src/parts/sentence.ts";
+import { visible } from "../src/parts/visible.ts";
+import { fromQuery } from "../src/url/query.ts";
 
 const rows = (...ids: string[]) => ids.map((id) => ({ id, state: "queued" }) as JobSummary);
 const ids = (jobs: JobSummary[]) => jobs.map((job) => job.id).join("");
@@ -23,6 +36,11 @@ test.each([
   ["cba", "fed", false, "fed", 0],
   ["cba", "cxba", false, "cxba", 0],
   ["cba", "", false, "", 0],
+  // All that was shown left the list, for instance since it was retried: older ones take its place.
+  ["fed", "cba", true, "cba", 0],
+  ["fed", "cba", false, "cba", 0],
+  // Some left it, and newer ones came.
+  ["fed", "gdc", true, "dc", 1],
 ] as const)(
   "rows %s, loaded %s (full: %s): shows %s, %i new",
   (old, loaded, isFull, wanted, fresh) => {
@@ -30,6 +48,15 @@ test.each([
     expect([ids(found.rows), found.fresh]).toEqual([wanted, fresh]);
   },
 );
+
+test("oldest first, newer rows come at the end", () => {
+  const order = (old: string, loaded: string, isFull: boolean) => {
+    const found = settled(rows(...old), rows(...loaded), isFull, "asc");
+    return [ids(found.rows), found.fresh];
+  };
+  expect(order("abc", "abcd", false)).toEqual(["abcd", 0]);
+  expect(order("abc", "def", true)).toEqual(["def", 0]);
+});
 
 test("rows change in their places", () => {
   const now = [{ id: "a", state: "failed" } as JobSummary];
@@ -112,6 +139,76 @@ test("who resumed after what", () => {
     { start: 3, after: "c" },
   ]);
   expect(one.attempts.filter(isUnknown).map((it) => it.start)).toEqual([1]);
+});
+
+test.each([
+  ["non_retryable", 1, 0, "its error is one that no further attempt mends"],
+  ["lost", 2, 5, "its worker was lost 5 times in a row, and that is as often as it may be"],
+  ["lost", 20, 1, "this was attempt 20 of 20"],
+  ["error", 20, 0, "this was attempt 20 of 20"],
+] as const)("why a job with the error %s is not tried again", (kind, attempt, crashes, why) => {
+  const one = { error: { kind }, attempt, max_attempts: 20, crashes, max_crashes: 5 } as Job;
+  expect(whyFinal(one)).toBe(why);
+});
+
+test("what its last start was reported as", () => {
+  const error = { type: "CardDeclined", message: "No funds." };
+  const attempts = [
+    { state: "running", finished_at: null },
+    { state: "failed", finished_at: "x", error },
+  ];
+  expect(lastReport({ attempts } as Job)).toBe("failed, with CardDeclined: No funds");
+  const completed = { state: "completed", finished_at: "x", error: null };
+  expect(lastReport({ attempts: [completed] } as Job)).toBe("completed");
+});
+
+test("who is silent", () => {
+  const last_seen_at = "2026-11-30T10:00:00.000Z";
+  const after = (s: number, running: number) =>
+    silence({ last_seen_at, running }, Date.parse(last_seen_at) + 1_000 * s);
+  expect(after(59, 0)).toBeUndefined();
+  expect(after(100, 0)).toMatch(/forgotten/);
+  expect(after(100, 2)).toMatch(/others get its jobs/);
+});
+
+test("the first steps are there until a job is through", () => {
+  const stats = (created: number, counts: Partial<Stats["counts"]>) =>
+    ({
+      totals: { created },
+      counts: { queued: 0, scheduled: 0, running: 0, retrying: 0, ...counts },
+    }) as Stats;
+  expect(isNew(stats(0, {}))).toBe(true);
+  expect(isNew(stats(1, { queued: 1 }))).toBe(true);
+  expect(isNew(stats(1, { completed: 1 }))).toBe(false);
+  expect(isNew(stats(2, { queued: 2 }))).toBe(false);
+});
+
+test("all that match are found page by page, up to what one call acts on", async () => {
+  const load = (pages: number) => async (query: URLSearchParams) => {
+    const at = Number(query.get("cursor") ?? 0);
+    const data = rows(...Array.from({ length: 200 }, (_, n) => `${at}-${n}`));
+    const next_cursor = at + 1 < pages ? String(at + 1) : null;
+    return { data, next_cursor, partial: false };
+  };
+  const filters = fromQuery(new URLSearchParams("state=failed"));
+  const few = await matching(filters, load(2));
+  expect([few.jobs.length, few.isAll, new Set(few.jobs.map((it) => it.id)).size]).toEqual([
+    400,
+    true,
+    400,
+  ]);
+  const many = await matching(filters, load(9));
+  expect([many.jobs.length, many.isAll]).toEqual([1_000, false]);
+  expect((await matching(filters, load(5))).isAll).toBe(true);
+});
+
+test("signs that deceive are shown by their number", () => {
+  expect(visible("a\u202egnp.exe\u200b\u0000 é\n\t𝄞")).toBe("a\\u202egnp.exe\\u200b\\u0000 é\n\t𝄞");
+});
+
+test("a reason that stands alone is a sentence", () => {
+  expect(sentence("the server does not answer")).toBe("The server does not answer.");
+  expect(sentence("1 done, 1 refused:")).toBe("1 done, 1 refused:");
 });
 
 test("what needs attention", () => {

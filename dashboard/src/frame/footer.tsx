@@ -8,7 +8,7 @@ export function Footer({ onHelp }: { onHelp: () => void }) {
     <footer class="frame">
       <KeysSwitch />
       <button type="button" class="link" onClick={onHelp}>
-        Which keys
+        Which shortcuts
       </button>
       <label class="check">
         Theme
@@ -40,7 +40,7 @@ function KeysSwitch() {
           keysAct.value = event.currentTarget.checked;
         }}
       />
-      Single keys act
+      Keyboard shortcuts
     </label>
   );
 }

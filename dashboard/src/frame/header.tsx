@@ -1,14 +1,14 @@
 /** The head of every page: where to go, how the page hears of changes, who is signed in. */
 import { useComputed } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 
 import { session, signOut } from "../live/access.ts";
 import { hearing } from "../live/live.ts";
+import { title } from "../live/title.ts";
+import { Hint } from "../parts/hint.tsx";
+import { intoView } from "../parts/row.ts";
 import { listed } from "./pages.tsx";
-
-/** How much of the page before stays to be seen, in pixels. */
-const EDGE = 40;
 
 export function Header() {
   const { path } = useLocation();
@@ -17,13 +17,9 @@ export function Header() {
   const pages = listed();
   const current = pages.find((page) => first(page.path) === first(path));
   useEffect(() => {
-    document.title = current && current.path !== "/" ? `${current.title} · Halyard` : "Halyard";
-    // Where the window is narrow, the pages are a row that is moved sideways.
-    const [row, here] = [nav.current, nav.current?.querySelector<HTMLElement>("[aria-current]")];
-    if (!row || !here) return;
-    const left = here.offsetLeft - row.offsetLeft;
-    row.scrollLeft = left + here.offsetWidth > row.clientWidth ? left - EDGE : 0;
-  }, [current]);
+    title.value = current && current.path !== "/" ? current.title : "";
+    intoView(nav.current, "[aria-current]");
+  }, [current, path]);
   return (
     <>
       <header class="frame">
@@ -48,8 +44,8 @@ export function Header() {
       </header>
       {session.value?.read_only && (
         <p class="banner" role="status">
-          <span aria-hidden="true">⊘</span> This server is read-only: jobs run, and nothing can be
-          changed here.
+          <span aria-hidden="true">⊘</span> This server is read-only: it changes nothing, and gives
+          workers no jobs.
         </p>
       )}
     </>
@@ -58,16 +54,42 @@ export function Header() {
 
 const HEARING = {
   live: ["●", "Live", "Changes are shown as they happen."],
-  asking: ["○", "Every 5 s", "There is no stream of changes; the page asks again by itself."],
-  away: ["✕", "No answer", "The server does not answer. What is shown may be old."],
+  asking: [
+    "○",
+    "Asking every 5 s",
+    "There is no stream of changes now, so the page asks the server again every 5 seconds.",
+  ],
+  away: [
+    "✕",
+    "No answer",
+    "The server does not answer, so what is shown may be old. The page goes on asking.",
+  ],
 } as const;
 
+/** How the page hears of changes; what that means is told by pointing, by the keyboard, by a tap. */
 function Hearing() {
-  const told = useComputed(() => HEARING[hearing.value]).value;
-  const [sign, word, title] = told;
+  const place = useRef<HTMLButtonElement>(null);
+  const id = useId();
+  const [told, setTold] = useState(false);
+  const [sign, word, meaning] = useComputed(() => HEARING[hearing.value]).value;
   return (
-    <span class={`hearing hearing-${hearing.value}`} role="status" title={title}>
-      <span aria-hidden="true">{sign}</span> {word}
+    <span class={`hearing hearing-${hearing.value}`}>
+      <button
+        ref={place}
+        type="button"
+        class="link"
+        aria-describedby={id}
+        onClick={() => setTold(true)}
+        onFocus={({ currentTarget }) => setTold(currentTarget.matches(":focus-visible"))}
+        onBlur={() => setTold(false)}
+        onPointerEnter={() => setTold(true)}
+        onPointerLeave={() => setTold(place.current === document.activeElement)}
+      >
+        <span aria-hidden="true">{sign}</span> <span role="status">{word}</span>
+      </button>
+      <Hint id={id} of={place} shown={told} onHide={() => setTold(false)}>
+        {meaning}
+      </Hint>
     </span>
   );
 }

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { ask, signIn } from "../live/access.ts";
 import { Modal } from "../parts/modal.tsx";
+import { sentence } from "../parts/sentence.ts";
 
 /** Before anything is shown. What is shown afterwards gets the focus. */
 export function SignIn() {
@@ -92,5 +93,3 @@ function Form({ children }: { children: preact.ComponentChildren }) {
     </form>
   );
 }
-
-const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}.`;

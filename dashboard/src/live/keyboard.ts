@@ -35,5 +35,6 @@ export const KEYS: readonly [string, string][] = [
   ["Enter", "Open the job"],
   ["x", "Select the job"],
   ["r", "Retry the job, or the selected ones"],
+  ["Esc", "Leave a filter, close a dialog"],
   ["?", "These keys"],
 ];

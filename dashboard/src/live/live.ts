@@ -41,8 +41,10 @@ function open(): void {
     changed();
   };
   source.onerror = () => {
-    // The browser tries again by itself unless it was refused for good.
-    hearing.value = "asking";
+    // The browser tries again by itself unless it was refused for good. Whether the server answers
+    // at all is for the next call to say.
+    if (hearing.peek() === "live") hearing.value = "asking";
+    changed();
     if (source?.readyState === EventSource.CLOSED) close();
   };
   source.addEventListener("job", changed);

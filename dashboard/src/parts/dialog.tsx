@@ -4,6 +4,7 @@ import { useRef, useState } from "preact/hooks";
 
 import { Problem } from "../api/client.ts";
 import { Modal } from "./modal.tsx";
+import { sentence } from "./sentence.ts";
 
 export interface Asking {
   title: string;
@@ -46,7 +47,7 @@ export function Dialog({ title, action, grave, act, onClose, children }: Asking)
         {children}
         {error && (
           <p role="alert" class="problem">
-            {error}
+            {sentence(error)}
           </p>
         )}
         <div class="buttons">

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 
 import type { Resource } from "../live/resource.ts";
+import { sentence } from "./sentence.ts";
 
 /** Shows something loaded; older stays with a note when newer cannot be had. */
 export function Shown<T>(props: { of: Resource<T>; children: (data: T) => ComponentChildren }) {
@@ -16,8 +17,9 @@ export function Shown<T>(props: { of: Resource<T>; children: (data: T) => Compon
     <>
       {error && (
         <p role="alert" class="problem">
-          {data === undefined ? "" : "What is shown may be old: "}
-          {error.message}
+          {sentence(
+            data === undefined ? error.message : `what is shown may be old: ${error.message}`,
+          )}
         </p>
       )}
       {data !== undefined && props.children(data)}

@@ -1,5 +1,9 @@
-/** A table with its heads, in a frame that scrolls sideways where the window is narrow. */
+/**
+ * A table with its heads, in a frame that scrolls sideways where it is too wide. In a narrow window
+ * each row is a card, in which a cell is told by the name of its column.
+ */
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 
 /** A head is its name, or says more of its column. */
 export type Column =
@@ -28,9 +32,16 @@ interface Props {
 }
 
 export function Table({ label, columns, children }: Props) {
+  const table = useRef<HTMLTableElement>(null);
+  // The style sheet reads them from the cells; rows do not repeat what the heads say.
+  useEffect(() => {
+    for (const row of table.current?.tBodies[0]?.rows ?? []) {
+      for (const [index, cell] of [...row.cells].entries()) nameCell(cell, columns[index]);
+    }
+  });
   return (
     <section class="scroll" aria-label={label} tabIndex={0}>
-      <table>
+      <table ref={table}>
         <thead>
           <tr>
             {columns.map((column) => (
@@ -42,6 +53,14 @@ export function Table({ label, columns, children }: Props) {
       </table>
     </section>
   );
+}
+
+/** Cells of a column without a head that is seen have no name either. */
+function nameCell(cell: HTMLElement, column: Column | undefined): void {
+  if (cell.tagName === "TH" || column === undefined) return;
+  const name =
+    typeof column === "string" ? column : column.unseen || column.head ? "" : column.name;
+  if (name && cell.dataset.name !== name) cell.dataset.name = name;
 }
 
 function Head({ column }: { column: Column }) {

@@ -3,7 +3,8 @@ import { signal } from "@preact/signals";
 
 import { duration } from "./duration.ts";
 
-const now = signal(Date.now());
+/** The time, to the second, in milliseconds. */
+export const now = signal(Date.now());
 setInterval(() => {
   if (!document.hidden) now.value = Date.now();
 }, 1_000);

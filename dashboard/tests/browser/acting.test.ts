@@ -1,4 +1,5 @@
 /** What a reader does on the pages, against the real server. */
+import { spawnSync } from "node:child_process";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { leave, open, reader, visit } from "./reader.ts";
@@ -89,6 +90,12 @@ test("many jobs, by keys alone", async () => {
   await page.keyboard.type("books");
   await page.keyboard.press("Enter");
   await page.waitForURL("**/jobs?state=failed&queue=books");
+  // A field is left by the keyboard too, and suggests what there is.
+  await page.keyboard.press("/");
+  await page.locator("#queue-names option").first().waitFor({ state: "attached" });
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("j");
+  await page.locator("tr.current").waitFor();
   expect(odd).toEqual([]);
 });
 
@@ -100,7 +107,7 @@ test("Enter on a link or button is its own, whichever job is current", async () 
   await page.locator("tr.current").waitFor();
   const second = page.locator("tbody tr").nth(1).locator("a");
   const path = (await second.getAttribute("href")) ?? "";
-  await button("Which keys").focus();
+  await button("Which shortcuts").focus();
   await page.keyboard.press("Enter");
   await page.locator("dialog").waitFor();
   await page.keyboard.press("Escape");
@@ -162,19 +169,89 @@ test("the server goes away and comes back while the page is open", async () => {
   await page.getByText("Live").waitFor();
   await server.kill();
   await page.getByText("No answer").waitFor();
+  // What that means is told to the keyboard too, and stays true while nothing answers.
+  await page.locator(".hearing button").focus();
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Tab");
+  await page.locator(".hint:popover-open", { hasText: "what is shown may be old" }).waitFor();
+  await page.keyboard.press("Escape");
   await server.start();
   await server.create({ queue: "billing" });
   await page.getByText("Live").waitFor();
   await page.locator(".counters", { hasText: "2 queued" }).waitFor();
 });
 
-test("the first job is seen by itself", async () => {
+test("the first job gets through by the commands as they stand, and each step ticks", async () => {
   await visit(page, "/");
   await page.getByText("There is no job yet").waitFor();
   await page.getByRole("tab", { name: "Python" }).click();
   expect(await page.locator(".steps").innerText()).toContain(`HALYARD_URL=${server.url}`);
-  await server.create({ queue: "default" });
-  await page.locator(".counters").waitFor();
+  await page.getByRole("tab", { name: "curl" }).click();
+  const commands = await page.locator(".steps pre").allInnerTexts();
+  expect(commands.length).toBe(3);
+  for (let n = 1; n <= 3; n += 1) {
+    // A terminal keeps what the commands before have set.
+    const typed = n === 1 ? commands[0] : commands.slice(1, n).join("\n");
+    const bash = spawnSync("bash", ["-c", typed ?? ""], { encoding: "utf8" });
+    expect(bash.stderr).toBe("");
+    if (n === 2)
+      await server.call("POST", "/v1/jobs/finish", { outcomes: [released(bash.stdout)] });
+    await page
+      .locator(".tick.done")
+      .nth(n - 1)
+      .waitFor();
+    expect(await page.locator(".tick.done").count()).toBe(n);
+    expect(await page.locator(".steps pre").count()).toBe(3);
+  }
+  await page.getByText("Your first job is through").waitFor();
+  await page.locator(".first-run .lead a").click();
+  await page.locator(".state-completed").waitFor();
+  expect(await page.title()).toBe("charge-subscription: completed · Halyard");
+  await page.goBack();
+  await page.locator(".counters", { hasText: "1 completed" }).waitFor();
+  expect(await page.locator(".first-run").count()).toBe(0);
+  expect(odd).toEqual([]);
+});
+
+/** Gives back what the second command claimed: the third one is run with it once more. */
+const released = (answer: string) => {
+  const [{ id, lease }] = JSON.parse(answer).jobs;
+  return { id, token: lease.token, outcome: "released" };
+};
+
+test("all that a filter finds is acted on, and the page says so and shows the rest", async () => {
+  for (let n = 0; n < 2; n += 1) await server.fail("other");
+  const jobs = Array.from({ length: 60 }, () => ({ task: "sync", queue: "crm", max_attempts: 1 }));
+  await server.call("POST", "/v1/jobs/batch", { jobs });
+  const claim = { worker: { id: "wrk_test" }, queues: ["crm"], max: 60 };
+  const claimed = (await server.call("POST", "/v1/jobs/claim", claim)).jobs;
+  const outcomes = claimed.map((it: { id: string; lease: { token: string } }) => ({
+    ...{ id: it.id, token: it.lease.token, outcome: "failed" },
+    error: { type: "Down", message: "It is down." },
+  }));
+  await server.call("POST", "/v1/jobs/finish", { outcomes });
+  await visit(page, "/jobs?state=failed");
+  const rows = page.locator("tbody tr");
+  const first = await rows.first().innerText();
+  await page.getByLabel("Select all of this page").check();
+  await page.getByText("50 selected").waitFor();
+  await button("Retry…").click();
+  await confirm();
+  await page.getByText("50 jobs were retried.").waitFor();
+  await rows.nth(11).waitFor();
+  await expect.poll(() => rows.count()).toBe(12);
+  expect(await rows.first().innerText()).not.toBe(first);
+  expect(await page.locator(".pill").count()).toBe(0);
+
+  await visit(page, "/jobs");
+  await page.getByLabel("Select all of this page").check();
+  await button("Select all that match").click();
+  await page.getByText("62 selected: all that match").waitFor();
+  await button("Delete…").click();
+  expect(await page.locator("dialog h2").innerText()).toBe("Delete 62 jobs?");
+  await confirm();
+  await page.getByText("62 jobs were deleted.").waitFor();
+  await page.getByText("No job matches these filters.").waitFor();
   expect(odd).toEqual([]);
 });
 

@@ -23,7 +23,9 @@ test("the first key closes it, and the page is signed in with that key", async (
   expect(await page.getByRole("button", { name: "Sign out" }).count()).toBe(0);
   await page.getByRole("button", { name: "Create a key…" }).click();
   await page.getByLabel("Name").fill("operator");
-  await page.getByRole("radio", { name: /^admin/ }).check();
+  // It must be an admin's, and nothing else can be chosen.
+  expect(await page.getByRole("radio", { name: /^admin/ }).isChecked()).toBe(true);
+  expect(await page.getByRole("radio", { name: /^producer/ }).isDisabled()).toBe(true);
   await page.getByText("it asks every caller for a key").waitFor();
   await page.locator("dialog [type=submit]").click();
   const key = await page.getByLabel("Key, role admin").inputValue();

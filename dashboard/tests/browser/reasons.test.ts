@@ -97,7 +97,7 @@ test("how long a key is held is told before its job has ended", async () => {
 test("single keys are turned off without a key, and stay off", async () => {
   const { page } = await reader(browser, server.url);
   await visit(page, "/jobs");
-  const acts = page.locator("footer").getByLabel("Single keys act");
+  const acts = page.locator("footer").getByLabel("Keyboard shortcuts");
   await page.locator("h1").click();
   await page.keyboard.press("j");
   await page.locator("tr.current").waitFor();
@@ -108,8 +108,8 @@ test("single keys are turned off without a key, and stay off", async () => {
   for (const key of ["j", "x", "r", "/", "?"]) await page.keyboard.press(key);
   expect(await page.locator("tr.current, dialog, input:focus").count()).toBe(0);
   expect(await page.locator("tbody input:checked").count()).toBe(0);
-  await page.getByRole("button", { name: "Which keys" }).click();
-  await page.locator("dialog").getByLabel("Single keys act").check();
+  await page.getByRole("button", { name: "Which shortcuts" }).click();
+  await page.locator("dialog").getByLabel("Keyboard shortcuts").check();
   await page.keyboard.press("Escape");
   await page.locator("dialog").waitFor({ state: "detached" });
   expect(await acts.isChecked()).toBe(true);

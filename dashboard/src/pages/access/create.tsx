@@ -10,7 +10,7 @@ import { DEFAULT, ROLES } from "./roles.ts";
 
 export function CreateKey(props: { onMade: (key: CreatedApiKey) => void; onClose: () => void }) {
   const [name, setName] = useState("");
-  const [role, setRole] = useState<Role>(DEFAULT);
+  const [role, setRole] = useState<Role>(isOpen.value ? "admin" : DEFAULT);
   const closes = isOpen.value && role === "admin";
   const act = async () => {
     const made = await createApiKey(name.trim(), role);
@@ -41,6 +41,7 @@ export function CreateKey(props: { onMade: (key: CreatedApiKey) => void; onClose
               name="role"
               value={it.role}
               checked={role === it.role}
+              disabled={isOpen.value && it.role !== "admin"}
               onChange={() => setRole(it.role)}
             />
             <span>

@@ -25,7 +25,12 @@ export function Actions({ job, onChange }: { job: Job; onChange: () => void }) {
   useKeys({ r: () => !retryable && setAsked("retry") });
   return (
     <div class="actions">
-      <Action label="Retry…" kind="main" unless={retryable} onClick={() => setAsked("retry")} />
+      <Action
+        label="Retry…"
+        {...(state !== "completed" && { kind: "main" })}
+        unless={retryable}
+        onClick={() => setAsked("retry")}
+      />
       <Action
         label="Run now"
         unless={

@@ -3,9 +3,13 @@ import type { Job } from "../../api/calls.ts";
 import { member, print, read } from "../../parts/json/exact.ts";
 import { numbers, Table } from "../../parts/table.tsx";
 import { At } from "../../parts/time.tsx";
+import { visible } from "../../parts/visible.ts";
 import { isUnknown, resumed } from "./history.ts";
 
 const COLUMNS = ["Name", "Value", numbers("Life"), numbers("Attempt"), "Written"];
+
+/** Of a value this much may be seen in its row, in characters. */
+const VALUE_SHOWN = 300;
 
 export function Checkpoints({ job, source }: { job: Job; source: string }) {
   if (job.checkpoints.length === 0) return null;
@@ -17,8 +21,10 @@ export function Checkpoints({ job, source }: { job: Job; source: string }) {
       <Table label="Checkpoints" columns={COLUMNS}>
         {job.checkpoints.map((checkpoint, index) => (
           <tr key={checkpoint.name}>
-            <th scope="row">{checkpoint.name}</th>
-            <td class="cut wide id">{valueText(values, index)}</td>
+            <th scope="row" class="text">
+              {visible(checkpoint.name)}
+            </th>
+            <td class="cut wide id">{visible(valueText(values, index).slice(0, VALUE_SHOWN))}</td>
             <td class="number">{checkpoint.life}</td>
             <td class="number">{checkpoint.attempt}</td>
             <td>
@@ -29,7 +35,7 @@ export function Checkpoints({ job, source }: { job: Job; source: string }) {
       </Table>
       {resumed(job).map(({ start, after }) => (
         <p key={start}>
-          Start {start} resumed after <span class="id">{after}</span>.
+          Start {start} resumed after <span class="id">{visible(after)}</span>.
         </p>
       ))}
       {lost && (

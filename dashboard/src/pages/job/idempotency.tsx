@@ -7,6 +7,7 @@ import { Action } from "../../parts/button.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import { HeldUntil } from "../../parts/held.tsx";
 import { number } from "../../parts/shown.tsx";
+import { visible } from "../../parts/visible.ts";
 import { ForgetKey } from "../keys/page.tsx";
 
 export function Idempotency({ job, onChange }: { job: Job; onChange: () => void }) {
@@ -25,7 +26,7 @@ export function Idempotency({ job, onChange }: { job: Job; onChange: () => void 
           <div>
             <dt>Key</dt>
             <dd>
-              <span class="id text">{key}</span> <Copy text={key} label="Copy the key" />
+              <span class="id text">{visible(key)}</span> <Copy text={key} label="Copy the key" />
             </dd>
           </div>
           <div>

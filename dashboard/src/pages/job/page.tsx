@@ -1,9 +1,11 @@
 /** One job: what it is, what happened to it, and what can be done. */
 
+import { useEffect } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import { get, type Job } from "../../api/calls.ts";
 import { Problem } from "../../api/client.ts";
 import { useResource } from "../../live/resource.ts";
+import { title } from "../../live/title.ts";
 import { Copy } from "../../parts/copy.tsx";
 import { duration } from "../../parts/duration.ts";
 import { member } from "../../parts/json/exact.ts";
@@ -11,11 +13,13 @@ import { Json } from "../../parts/json/view.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { State } from "../../parts/state.tsx";
 import { Ago, At, Took } from "../../parts/time.tsx";
+import { visible } from "../../parts/visible.ts";
 import { jobPath, jobsPath } from "../../url/query.ts";
 import { Actions } from "./actions.tsx";
 import { Checkpoints } from "./checkpoints.tsx";
+import { whyFinal } from "./history.ts";
 import { Idempotency } from "./idempotency.tsx";
-import { Timeline } from "./timeline.tsx";
+import { Timeline, WAITS } from "./timeline.tsx";
 
 export function JobPage() {
   const { params } = useRoute();
@@ -45,6 +49,9 @@ interface Props {
 }
 
 function Whole({ job, source, onChange }: Props) {
+  useEffect(() => {
+    title.value = `${job.task}: ${job.state}`;
+  }, [job.task, job.state]);
   const result = member(source, "result") ?? "null";
   return (
     <>
@@ -61,9 +68,12 @@ function Whole({ job, source, onChange }: Props) {
       </header>
       {job.error && (
         <section class="card problem" aria-label="Error">
-          <h2>{job.error.type}</h2>
-          <p class="text">{job.error.message}</p>
+          <h2 class="text">{visible(job.error.type)}</h2>
+          <p class="text long" tabIndex={0}>
+            {visible(job.error.message)}
+          </p>
           {job.state === "retrying" && <Next job={job} />}
+          {job.state === "failed" && <p>It is not tried again by itself: {whyFinal(job)}.</p>}
         </section>
       )}
       <div class="columns">
@@ -89,17 +99,12 @@ function Whole({ job, source, onChange }: Props) {
 /** Why the next attempt is when it is. */
 function Next({ job }: { job: Job }) {
   const last = job.attempts.find((attempt) => attempt.retry_delay_ms !== null);
-  const why = {
-    backoff: "its backoff after this many attempts",
-    retry_after: "as the worker asked for",
-    crash: "its backoff after a worker that was not heard of any more",
-  };
   return (
     <p>
       Next attempt <Ago at={job.run_at} />
       {last?.retry_reason && last.retry_delay_ms !== null && (
         <>
-          : {duration(last.retry_delay_ms ?? 0)}, {why[last.retry_reason]}
+          : {duration(last.retry_delay_ms ?? 0)} after the last, {WAITS[last.retry_reason]}
         </>
       )}
       .
@@ -118,7 +123,8 @@ function Facts({ job }: { job: Job }) {
         <Fact name="Attempt">
           {job.attempt} of {job.max_attempts}
           {job.life > 1 && `, life ${job.life}`}
-          {job.crashes > 0 && `, ${job.crashes} crashes in a row of ${job.max_crashes}`}
+          {job.crashes > 0 &&
+            `, lost ${job.crashes} ${job.crashes === 1 ? "time" : "times"} in a row (at most ${job.max_crashes})`}
         </Fact>
         <Fact name="Created">
           <At at={job.created_at} /> (<Ago at={job.created_at} />)

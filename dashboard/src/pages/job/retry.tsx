@@ -3,11 +3,12 @@ import { useState } from "preact/hooks";
 
 import { type Job, retry } from "../../api/calls.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { kept, lastEnd } from "./history.ts";
+import { kept, lastEnd, lastReport } from "./history.ts";
 
+/** What is known of how its last start ended. */
 const ENDS = {
   none: "It was never started.",
-  known: "Its last start ended with a report: what is known of it is above.",
+  known: "It is known how its last start ended",
   unknown:
     "Its last start ended without a report. What it did after its last checkpoint may have " +
     "happened: the handler must find that out, or do it under the same key.",
@@ -22,6 +23,7 @@ export function RetryDialog(props: { job: Job; onDone: () => void; onClose: () =
   const [choice, setChoice] = useState("");
   const fresh = choice === FRESH;
   const from = choice === "" || fresh ? undefined : choice;
+  const end = lastEnd(job);
   const skipped = kept(job, from, fresh);
   const act = async () => {
     await retry(job.id, {
@@ -43,19 +45,22 @@ export function RetryDialog(props: { job: Job; onDone: () => void; onClose: () =
         <li>
           The id stays, and with it every key that its handler makes of it
           {job.idempotency_key !== null && "; its own key stays too"}. It gets a new life with{" "}
-          {job.max_attempts} attempts.
+          {job.max_attempts === 1 ? "1 attempt" : `${job.max_attempts} attempts`}.
         </li>
-        <li class={lastEnd(job) === "unknown" ? "warn" : undefined}>{ENDS[lastEnd(job)]}</li>
+        <li class={end === "unknown" ? "warn" : undefined}>
+          {ENDS[end]}
+          {end === "known" && `: ${lastReport(job)}.`}
+        </li>
         {job.state === "completed" && (
           <li class="warn">It has completed: everything without a checkpoint is done again.</li>
         )}
-        {job.checkpoints.length > 0 && (
-          <li>
-            {skipped.length === 0
+        <li>
+          {job.checkpoints.length === 0
+            ? "It has no checkpoint: every part of it is done again."
+            : skipped.length === 0
               ? "No checkpoint is kept: every part is done again."
               : `Skipped, since they are done: ${skipped.map((it) => it.name).join(", ")}.`}
-          </li>
-        )}
+        </li>
       </ul>
       {job.checkpoints.length > 0 && (
         <label>

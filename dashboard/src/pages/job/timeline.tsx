@@ -2,6 +2,7 @@
 import type { Attempt, Job } from "../../api/calls.ts";
 import { duration } from "../../parts/duration.ts";
 import { At, Took } from "../../parts/time.tsx";
+import { visible } from "../../parts/visible.ts";
 import { isUnknown } from "./history.ts";
 
 const SIGNS: Record<Attempt["state"], string> = {
@@ -15,7 +16,12 @@ const SIGNS: Record<Attempt["state"], string> = {
   cancelled: "⊘",
 };
 
-const REASONS = { backoff: "backoff", retry_after: "asked for by the worker", crash: "crash" };
+/** Why a job waits as long as it does before its next attempt. Each wait is spread by chance. */
+export const WAITS = {
+  backoff: "the backoff of a job with this many attempts",
+  retry_after: "as its worker asked for, and some more so that jobs part",
+  crash: "the backoff after a start that was lost",
+};
 
 export function Timeline({ job }: { job: Job }) {
   if (job.attempts.length === 0) return null;
@@ -59,20 +65,21 @@ function Start({ attempt }: { attempt: Attempt }) {
       )}
       {error && (
         <>
-          <p class="text error">
-            {error.type}: {error.message}
+          <p class="text long error" tabIndex={0}>
+            {visible(`${error.type}: ${error.message}`)}
           </p>
           {error.stack && (
             <details>
               <summary>Stack</summary>
-              <pre tabIndex={0}>{error.stack}</pre>
+              <pre tabIndex={0}>{visible(error.stack)}</pre>
             </details>
           )}
         </>
       )}
       {attempt.retry_delay_ms !== null && attempt.retry_reason && (
         <p class="quiet">
-          The next one {duration(attempt.retry_delay_ms)} later: {REASONS[attempt.retry_reason]}.
+          The next one was due {duration(attempt.retry_delay_ms)} later:{" "}
+          {WAITS[attempt.retry_reason]}.
         </p>
       )}
     </li>

@@ -1,8 +1,9 @@
 /** The state tabs and the filter bar. Both only change the address. */
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
-import { STATES, type State } from "../../api/calls.ts";
+import { queues, STATES, type State, tasks } from "../../api/calls.ts";
 import { useKeys } from "../../live/keyboard.ts";
+import { intoView } from "../../parts/row.ts";
 import { number } from "../../parts/shown.tsx";
 import { type Filters, jobsPath } from "../../url/query.ts";
 
@@ -19,13 +20,21 @@ export function Tabs(props: { filters: Filters; counts: Record<State, number> | 
       {states[0] && counts && <span class="count">{number(counts[states[0]])}</span>}
     </a>
   );
+  const row = useRef<HTMLElement>(null);
+  useEffect(
+    () => intoView(row.current, "[aria-current]"),
+    [filters.states.join(), counts === undefined],
+  );
   return (
-    <nav class="tabs" aria-label="States">
+    <nav ref={row} class="tabs" aria-label="States">
       {tab("all", [], filters.states.length === 0)}
       {STATES.map((state) => tab(state, [state], state === only))}
     </nav>
   );
 }
+
+/** Names that are suggested at most. */
+const SUGGESTED = 200;
 
 const FIELDS = [
   ["queue", "Queue"],
@@ -47,6 +56,14 @@ export function Bar(props: { filters: Filters; onChange: (to: Partial<Filters>) 
     }
     props.onChange({ queue: texts.queue, task: texts.task, tag: texts.tag, key: texts.key });
   };
+  const [names, setNames] = useState<Record<string, string[]>>({});
+  // What there is to choose from is asked for once somebody looks.
+  const suggest = async () => {
+    if (names.queue) return;
+    const [lines, kinds] = await Promise.all([queues(), tasks()]);
+    const of = (all: { name: string }[]) => all.slice(0, SUGGESTED).map(({ name }) => name);
+    setNames({ queue: of(lines.data), task: of(kinds.data) });
+  };
   const isFiltered = FIELDS.some(([member]) => props.filters[member] !== "");
   return (
     <form class="bar" onSubmit={submit}>
@@ -56,8 +73,18 @@ export function Bar(props: { filters: Filters; onChange: (to: Partial<Filters>) 
           <input
             ref={index === 0 ? first : null}
             value={texts[member]}
+            list={names[member] && `${member}-names`}
+            onFocus={() => void suggest().catch(() => {})}
+            onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
             onInput={(event) => setTexts({ ...texts, [member]: event.currentTarget.value })}
           />
+          {names[member] && (
+            <datalist id={`${member}-names`}>
+              {names[member].map((name) => (
+                <option key={name} value={name} />
+              ))}
+            </datalist>
+          )}
         </label>
       ))}
       <label>
@@ -73,7 +100,11 @@ export function Bar(props: { filters: Filters; onChange: (to: Partial<Filters>) 
         </select>
       </label>
       <button type="submit">Filter</button>
-      {isFiltered && <a href={jobsPath({ states: props.filters.states })}>Clear</a>}
+      {isFiltered && (
+        <a class="clear" href={jobsPath({ states: props.filters.states })}>
+          Clear
+        </a>
+      )}
       {error && (
         <p role="alert" class="problem">
           {error}

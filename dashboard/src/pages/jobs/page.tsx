@@ -7,11 +7,12 @@ import { type JobSummary, list, type Action as Name, stats } from "../../api/cal
 import { forbidden } from "../../live/access.ts";
 import { useKeys } from "../../live/keyboard.ts";
 import { useResource } from "../../live/resource.ts";
-import { Action } from "../../parts/button.tsx";
 import { Empty, Shown } from "../../parts/shown.tsx";
 import { type Filters, fromQuery, jobPath, jobsPath, toQuery } from "../../url/query.ts";
 import { BulkDialog } from "./bulk.tsx";
+import { Chosen } from "./chosen.tsx";
 import { Bar, Tabs } from "./filters.tsx";
+import { matching } from "./matching.ts";
 import { settled, toggled } from "./rows.ts";
 import { JobsTable } from "./table.tsx";
 
@@ -41,29 +42,53 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
   const page = useResource(query.toString(), () => list(query));
   const [shown, setShown] = useState<JobSummary[]>();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [beyond, setBeyond] = useState<Awaited<ReturnType<typeof matching>>>();
   const [current, setCurrent] = useState(-1);
   const [asked, setAsked] = useState<Name>();
-  const { rows, fresh } = settled(shown, page.data?.data, Boolean(page.data?.next_cursor));
+  const [told, setTold] = useState<{ text: string; failed?: boolean }>();
+  const more = page.data?.next_cursor ?? undefined;
+  const { rows, fresh } = settled(shown, page.data?.data, more !== undefined, filters.order);
   // Rows change in their places; new ones wait until they are asked for.
   useEffect(() => setShown(rows), [page.data]);
-  const chosen = rows.filter((job) => selected.has(job.id));
+  const chosen = beyond?.jobs ?? rows.filter((job) => selected.has(job.id));
 
+  const select = (next: ReadonlySet<string>) => {
+    setSelected(next);
+    setBeyond(undefined);
+    setTold(undefined);
+  };
+  const selectAll = () =>
+    void matching(filters).then(setBeyond, (error: Error) =>
+      setTold({ text: `Not all were selected: ${error.message}`, failed: true }),
+    );
   const move = (by: number) => setCurrent(Math.min(rows.length - 1, Math.max(0, current + by)));
   const here = rows[current];
   useKeys({
     j: () => move(1),
     k: () => move(-1),
     Enter: () => here && route(jobPath(here.id)),
-    x: () => here && setSelected(toggled(selected, [here.id], !selected.has(here.id))),
+    x: () => here && select(toggled(selected, [here.id], !selected.has(here.id))),
     r: () =>
       chosen.length > 0 ? !forbidden("bulk") && setAsked("retry") : here && route(jobPath(here.id)),
   });
-  const more = page.data?.next_cursor;
+  const isWhole = rows.length > 0 && rows.every((job) => selected.has(job.id));
+  const hasOthers = more !== undefined || cursor !== "";
   return (
     <Shown of={page}>
       {({ partial }) => (
         <>
-          <Chosen count={chosen.length} onAsk={setAsked} onNone={() => setSelected(new Set())} />
+          {told && (
+            <p role={told.failed ? "alert" : "status"} class={told.failed ? "problem" : "told"}>
+              {told.text}
+            </p>
+          )}
+          <Chosen
+            count={chosen.length}
+            told={beyond && (beyond.isAll ? "all that match" : "the first that match")}
+            onAsk={setAsked}
+            onAll={isWhole && hasOthers && !beyond ? selectAll : undefined}
+            onNone={() => select(new Set())}
+          />
           {fresh > 0 && (
             <button type="button" class="pill" onClick={() => setShown(page.data?.data)}>
               {fresh < PAGE ? fresh : `${PAGE} or more`} new
@@ -71,10 +96,12 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
           )}
           {rows.length === 0 ? (
             <Empty>
-              {partial ? "None among the jobs that were looked at." : "No job is like that."}
+              {partial
+                ? "None among the jobs that were looked at."
+                : "No job matches these filters."}
             </Empty>
           ) : (
-            <JobsTable rows={rows} current={current} selected={selected} onSelect={setSelected} />
+            <JobsTable rows={rows} current={current} selected={selected} onSelect={select} />
           )}
           {partial && (
             <p class="quiet">
@@ -82,14 +109,15 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
               narrower filter.
             </p>
           )}
-          <Pages more={more ?? undefined} first={cursor === ""} filters={filters} />
+          <Pages more={more} first={cursor === ""} filters={filters} />
           {asked && (
             <BulkDialog
               action={asked}
               jobs={chosen}
               filters={filters}
-              onDone={() => {
-                setSelected(new Set());
+              onDone={(text) => {
+                select(new Set());
+                setTold({ text });
                 page.reload();
               }}
               onClose={() => setAsked(undefined)}
@@ -98,34 +126,6 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
         </>
       )}
     </Shown>
-  );
-}
-
-const BULK: readonly [Name, string][] = [
-  ["retry", "Retry…"],
-  ["cancel", "Cancel…"],
-  ["run_now", "Run now…"],
-  ["delete", "Delete…"],
-];
-
-function Chosen(props: { count: number; onAsk: (action: Name) => void; onNone: () => void }) {
-  if (props.count === 0) return null;
-  return (
-    <div class="chosen" role="toolbar" aria-label="What can be done with the selected jobs">
-      <span>{props.count} selected</span>
-      {BULK.map(([action, label]) => (
-        <Action
-          key={action}
-          label={label}
-          kind="small"
-          unless={forbidden("bulk")}
-          onClick={() => props.onAsk(action)}
-        />
-      ))}
-      <button type="button" class="small" onClick={props.onNone}>
-        Select none
-      </button>
-    </div>
   );
 }
 

@@ -17,21 +17,30 @@ export function toggled(
 
 /**
  * What stays in its place, as it is now, and how many rows are new. `isFull`: further rows lie
- * behind those that were loaded, so what newer ones pushed off the page is still there.
+ * behind those that were loaded, so what newer ones pushed off the page is still there. What is
+ * missing from among those that were loaded is no longer of this list.
  */
 export function settled(
   shown: JobSummary[] | undefined,
   loaded: JobSummary[] | undefined,
   isFull: boolean,
+  order: "asc" | "desc" = "desc",
 ): { rows: JobSummary[]; fresh: number } {
-  if (!shown || shown.length === 0) return { rows: loaded ?? [], fresh: 0 };
+  const [top] = shown ?? [];
+  if (!shown || !top) return { rows: loaded ?? [], fresh: 0 };
   if (!loaded) return { rows: shown, fresh: 0 };
+  const isBefore = (one: JobSummary, other: JobSummary) =>
+    order === "desc" ? isOlder(other, one) : isOlder(one, other);
   const known = new Set(shown.map((job) => job.id));
-  const first = loaded.findIndex((job) => known.has(job.id));
+  const first = loaded.findIndex((job) => known.has(job.id) || !isBefore(job, top));
   if (first < 0) return isFull ? { rows: shown, fresh: loaded.length } : { rows: loaded, fresh: 0 };
-  const here = loaded.slice(first);
-  const now = new Set(here.map((job) => job.id));
-  const last = shown.findLastIndex((job) => now.has(job.id));
-  const pushed = isFull ? shown.slice(last + 1) : [];
-  return { rows: [...here, ...pushed], fresh: first };
+  const last = loaded.at(-1);
+  const pushed = isFull && last ? shown.filter((job) => isBefore(last, job)) : [];
+  return { rows: [...loaded.slice(first), ...pushed], fresh: first };
+}
+
+/** Ids grow with time, also within a millisecond. */
+function isOlder(one: JobSummary, other: JobSummary): boolean {
+  if (one.created_at !== other.created_at) return one.created_at < other.created_at;
+  return one.id < other.id;
 }

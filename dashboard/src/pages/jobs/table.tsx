@@ -5,8 +5,12 @@ import type { JobSummary } from "../../api/calls.ts";
 import { State } from "../../parts/state.tsx";
 import { type Column, numbers, Table } from "../../parts/table.tsx";
 import { Ago, Took } from "../../parts/time.tsx";
+import { visible } from "../../parts/visible.ts";
 import { jobPath } from "../../url/query.ts";
 import { toggled } from "./rows.ts";
+
+/** Of an error this much may be seen in its row, in characters. */
+const ERROR_SHOWN = 300;
 
 interface Props {
   rows: JobSummary[];
@@ -87,7 +91,7 @@ function Row(props: {
         {job.attempt}/{job.max_attempts}
       </td>
       <td class="cut" title={job.idempotency_key ?? undefined}>
-        {job.idempotency_key ?? <span class="quiet">–</span>}
+        {job.idempotency_key === null ? <span class="quiet">–</span> : visible(job.idempotency_key)}
       </td>
       <td class="time">
         <Ago at={job.created_at} />
@@ -100,7 +104,7 @@ function Row(props: {
         )}
       </td>
       <td class="cut error" title={job.error?.message}>
-        {job.error ? `${job.error.type}: ${job.error.message}` : ""}
+        {job.error && visible(`${job.error.type}: ${job.error.message}`.slice(0, ERROR_SHOWN))}
       </td>
     </tr>
   );

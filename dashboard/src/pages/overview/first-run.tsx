@@ -1,34 +1,61 @@
-/** A store without jobs: how the first one gets through. Each step ticks itself. */
+/** How the first job gets through. Each step ticks itself, and stays until a job is through. */
 import { useState } from "preact/hooks";
 
-import { stats, workers } from "../../api/calls.ts";
+import { list, type Stats, workers } from "../../api/calls.ts";
 import { isOpen, session } from "../../live/access.ts";
 import { useResource } from "../../live/resource.ts";
 import { Copy } from "../../parts/copy.tsx";
 import { Empty } from "../../parts/shown.tsx";
-import { LANGUAGES, type Language, STEPS } from "./steps.ts";
+import { jobPath } from "../../url/query.ts";
+import { LANGUAGES, type Language, type Seen, WAYS } from "./steps.ts";
 
-export function FirstRun() {
+interface Props {
+  stats: Stats;
+  onClose: () => void;
+}
+
+export function FirstRun({ stats, onClose }: Props) {
   const [language, setLanguage] = useState<Language>("curl");
-  const seen = useResource("first-run", async () => {
-    const [numbers, all] = await Promise.all([stats(), workers()]);
-    return { created: numbers.totals.created, workers: all.data.length };
+  const { created, completed } = stats.totals;
+  const seen = useResource(`first-run ${created > 0}`, async () => {
+    const oldest = new URLSearchParams({ order: "asc", limit: "1" });
+    const [all, jobs] = await Promise.all([workers(), created > 0 ? list(oldest) : { data: [] }]);
+    return { workers: all.data.length, job: jobs.data[0] };
   });
-  const done = [(seen.data?.created ?? 0) > 0, (seen.data?.workers ?? 0) > 0];
+  const done: Record<Seen, boolean> = {
+    created: created > 0,
+    worker: (seen.data?.workers ?? 0) > 0 || completed > 0,
+    completed: completed > 0,
+  };
   if (session.value?.read_only)
     return <Empty>There is no job yet, and none is created on a read-only server.</Empty>;
+  const way = WAYS[language](location.origin, !isOpen.value);
   return (
-    <section class="first-run">
-      <p class="lead">
-        There is no job yet. Two steps, and one is through; this page sees by itself when they are
-        done.
-        {!isOpen.value && (
+    <section class="first-run" aria-labelledby="first-run">
+      <h2 id="first-run">{done.completed ? "Your first job is through" : "Your first job"}</h2>
+      <p class="lead" role="status">
+        {done.completed ? (
           <>
-            {" "}
-            Put a key of the role worker into <code>HALYARD_API_KEY</code> first.
+            Its page shows what it was given, what came of it, and who did it:{" "}
+            {seen.data?.job && <a href={jobPath(seen.data.job.id)}>{seen.data.job.task}</a>}
           </>
+        ) : (
+          "There is no job yet, or none is through. Do these steps in a terminal of this machine: " +
+          "each is ticked here as soon as the server has seen it."
         )}
       </p>
+      {created > 0 && (
+        <p>
+          <button type="button" class="small" onClick={onClose}>
+            Close these steps
+          </button>
+        </p>
+      )}
+      {!isOpen.value && (
+        <p class="lead">
+          Put a key of the role worker into <code>HALYARD_API_KEY</code> first.
+        </p>
+      )}
       <div role="tablist" aria-label="Language" class="tabs">
         {LANGUAGES.map((it) => (
           <button
@@ -45,24 +72,41 @@ export function FirstRun() {
         ))}
       </div>
       <div id="steps" role="tabpanel" aria-labelledby={`tab-${language}`}>
+        {way.before && (
+          <div>
+            <h3>{way.before.title}</h3>
+            <Code {...way.before} />
+          </div>
+        )}
         <ol class="steps">
-          {STEPS[language](location.origin, !isOpen.value).map((step, index) => (
+          {way.steps.map((step, index) => (
             <li key={step.title}>
-              <h2>
-                <span class={done[index] ? "tick done" : "tick"}>
-                  <span aria-hidden="true">{done[index] ? "✓" : index + 1}</span>
-                  <span class="unseen">{done[index] ? "done:" : ""}</span>
-                </span>{" "}
-                {step.title}
-              </h2>
-              <div class="code">
-                <Copy text={step.code} label={`Copy: ${step.title}`} />
-                <pre tabIndex={0}>{step.code}</pre>
-              </div>
+              <h3>
+                <Tick done={done[step.seenAs]} number={index + 1} /> {step.title}
+              </h3>
+              <Code {...step} />
             </li>
           ))}
         </ol>
       </div>
     </section>
+  );
+}
+
+function Tick({ done, number }: { done: boolean; number: number }) {
+  return (
+    <span class={done ? "tick done" : "tick"}>
+      <span aria-hidden="true">{done ? "✓" : number}</span>
+      <span class="unseen">{done ? "done:" : ""}</span>
+    </span>
+  );
+}
+
+function Code({ title, code }: { title: string; code: string }) {
+  return (
+    <div class="code">
+      <Copy text={code} label={`Copy: ${title}`} />
+      <pre tabIndex={0}>{code}</pre>
+    </div>
   );
 }

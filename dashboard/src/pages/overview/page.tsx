@@ -1,4 +1,6 @@
 /** What goes on, and what needs somebody. */
+import { useEffect, useState } from "preact/hooks";
+
 import { queues, type Stats, stats, tasks } from "../../api/calls.ts";
 import { useResource } from "../../live/resource.ts";
 import { number, Shown } from "../../parts/shown.tsx";
@@ -6,6 +8,8 @@ import { jobsPath } from "../../url/query.ts";
 import { attention } from "./attention.ts";
 import { Chart } from "./chart.tsx";
 import { FirstRun } from "./first-run.tsx";
+import { Queues } from "./queues.tsx";
+import { isNew } from "./steps.ts";
 
 const COUNTERS = ["queued", "running", "retrying", "scheduled"] as const;
 
@@ -18,29 +22,45 @@ export function OverviewPage() {
     <>
       <h1>Overview</h1>
       <Shown of={all}>
-        {({ stats, queues, tasks }) =>
-          stats.totals.created === 0 ? (
-            <FirstRun />
-          ) : (
-            <>
-              <Counters stats={stats} />
-              <div class="columns">
-                <section class="card">
-                  <h2>Jobs a minute, last 24 hours</h2>
-                  <Chart minutes={stats.minutes} />
-                </section>
-                <section class="card">
-                  <h2>Needs attention</h2>
-                  <Attention notes={attention(queues, tasks)} />
-                </section>
-              </div>
-              <Safety totals={stats.totals} />
-            </>
-          )
-        }
+        {({ stats, queues, tasks }) => (
+          <>
+            <Beginning stats={stats} />
+            {stats.totals.created > 0 && (
+              <>
+                <Counters stats={stats} />
+                <div class="columns">
+                  <section class="card">
+                    <h2>Jobs a minute, last 24 hours</h2>
+                    <Chart minutes={stats.minutes} />
+                  </section>
+                  <section class="card">
+                    <h2>Needs attention</h2>
+                    <Attention notes={attention(queues, tasks)} />
+                  </section>
+                </div>
+                <div class="columns">
+                  <Queues queues={queues} />
+                  <Safety totals={stats.totals} />
+                </div>
+              </>
+            )}
+          </>
+        )}
       </Shown>
     </>
   );
+}
+
+/** The first steps: begun on an empty server, they stay until a job is through and they are closed. */
+function Beginning({ stats }: { stats: Stats }) {
+  const [begun, setBegun] = useState(false);
+  const [closed, setClosed] = useState(false);
+  const fresh = isNew(stats);
+  useEffect(() => {
+    if (fresh) setBegun(true);
+  }, [fresh]);
+  if (closed || !(fresh || begun)) return null;
+  return <FirstRun stats={stats} onClose={() => setClosed(true)} />;
 }
 
 function Counters({ stats }: { stats: Stats }) {
@@ -95,7 +115,7 @@ function Safety({ totals }: { totals: Stats["totals"] }) {
   ];
   return (
     <section class="card">
-      <h2>Run once, told twice</h2>
+      <h2>What was kept from happening twice</h2>
       <dl class="facts wide">
         {facts.map(([name, count, meaning]) => (
           <div key={name}>

@@ -3,7 +3,8 @@ import { type Worker, workers } from "../../api/calls.ts";
 import { useResource } from "../../live/resource.ts";
 import { Empty, Shown } from "../../parts/shown.tsx";
 import { numbers, Table } from "../../parts/table.tsx";
-import { Ago } from "../../parts/time.tsx";
+import { Ago, now } from "../../parts/time.tsx";
+import { silence } from "./silence.ts";
 
 export function WorkersPage() {
   const all = useResource("workers", workers);
@@ -33,6 +34,7 @@ export function WorkersPage() {
 const COLUMNS = ["Worker", "Queues", "Tasks", numbers("Running"), "Heard of", "Since", "SDK"];
 
 function Row({ worker }: { worker: Worker }) {
+  const silent = silence(worker, now.value);
   return (
     <tr>
       <th scope="row">
@@ -43,8 +45,10 @@ function Row({ worker }: { worker: Worker }) {
       <td>{worker.queues.join(", ")}</td>
       <td>{worker.tasks?.join(", ") ?? <span class="quiet">any</span>}</td>
       <td class="number">{worker.running}</td>
-      <td>
+      <td class={silent ? "warn" : undefined}>
+        {silent && <span aria-hidden="true">⚠ </span>}
         <Ago at={worker.last_seen_at} />
+        {silent && <span class="under">{silent}</span>}
       </td>
       <td>
         <Ago at={worker.first_seen_at} />

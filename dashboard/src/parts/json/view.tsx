@@ -2,6 +2,8 @@
 import { useMemo, useState } from "preact/hooks";
 
 import { Copy } from "../copy.tsx";
+import { number } from "../shown.tsx";
+import { visible } from "../visible.ts";
 import { type Node, print, read } from "./exact.ts";
 
 /** Entries of one object or array that are shown before it is asked for more. */
@@ -35,7 +37,7 @@ export function Json({ source, label }: { source: string; label: string }) {
       </div>
       {wanted === "" ? (
         <section class="json-body" aria-label={label} tabIndex={0}>
-          <Value node={tree} open={source.length < 20_000} />
+          <Value node={tree} open={source.length < SMALL} isRoot />
         </section>
       ) : (
         <section class="json-body" aria-label={`Lines of the ${label} with ${wanted}`} tabIndex={0}>
@@ -52,14 +54,42 @@ function bytes(source: string): string {
   return size < 10_000 ? `${size} bytes` : `${Math.round(size / 1024)} KiB`;
 }
 
-function Value({ node, open }: { node: Node; open: boolean }) {
-  if (node.kind === "object" || node.kind === "array") return <Folded node={node} open={open} />;
-  const text = node.kind === "string" ? JSON.stringify(node.text) : node.text;
+/** What is larger begins folded, but for its first level. In characters. */
+const SMALL = 20_000;
+/** Of a long string this much is shown before it is asked for the rest. In characters. */
+const LONG = 10_000;
+
+function Value({ node, open, isRoot }: { node: Node; open: boolean; isRoot?: boolean }) {
+  if (node.kind === "object" || node.kind === "array")
+    return <Folded node={node} open={open} isOpenFirst={open || isRoot === true} />;
+  const text = visible(node.kind === "string" ? JSON.stringify(node.text) : node.text);
+  if (text.length > LONG) return <Long text={text} kind={node.kind} />;
   return <span class={`json-${node.kind}`}>{text}</span>;
 }
 
-function Folded({ node, open }: { node: Node & { entries: unknown[] }; open: boolean }) {
-  const [isOpen, setOpen] = useState(open);
+function Long({ text, kind }: { text: string; kind: string }) {
+  const [whole, setWhole] = useState(false);
+  return (
+    <>
+      <span class={`json-${kind}`}>{whole ? text : text.slice(0, LONG)}</span>
+      {!whole && (
+        <button type="button" class="link" onClick={() => setWhole(true)}>
+          … {number(text.length - LONG)} more characters
+        </button>
+      )}
+    </>
+  );
+}
+
+interface FoldedProps {
+  node: Node & { entries: unknown[] };
+  /** Whether what it holds begins open. */
+  open: boolean;
+  isOpenFirst: boolean;
+}
+
+function Folded({ node, open, isOpenFirst }: FoldedProps) {
+  const [isOpen, setOpen] = useState(isOpenFirst);
   const [shown, setShown] = useState(SHOWN);
   const [first, last] = node.kind === "object" ? ["{", "}"] : ["[", "]"];
   const { length } = node.entries;
@@ -76,7 +106,9 @@ function Folded({ node, open }: { node: Node & { entries: unknown[] }; open: boo
           <ul>
             {entries.slice(0, shown).map(([name, it], index) => (
               <li key={index}>
-                {name !== undefined && <span class="json-name">{JSON.stringify(name)}: </span>}
+                {name !== undefined && (
+                  <span class="json-name">{visible(JSON.stringify(name))}: </span>
+                )}
                 <Value node={it} open={open} />
                 {index + 1 < length && ","}
               </li>
