@@ -188,6 +188,25 @@ pub async fn what_operators_do_is_written_down(trial: Arc<Trial>) {
     assert_eq!(deeds(&trial).await, expected);
 }
 
+/// A delete that frees the job's key is two things, and has a line for each.
+pub async fn a_delete_with_its_key_is_written_down_as_both(trial: Arc<Trial>) {
+    let store = &trial.store;
+    trial.make(keyed(1, "freed")).await;
+    trial.make(keyed(2, "kept")).await;
+    trial.make(job(3)).await;
+    for (number, forget_key) in [(1, true), (1, true), (2, false), (3, true)] {
+        store.delete(id(number), forget_key, trial.seed(), Some(somebody())).await.unwrap();
+    }
+    let line = |action, number| Deed::to_jobs(action, vec![id(number)]);
+    let expected = [
+        line(Action::Delete, 1),
+        line(Action::ForgetKey, 1),
+        line(Action::Delete, 2),
+        line(Action::Delete, 3),
+    ];
+    assert_eq!(deeds(&trial).await, expected);
+}
+
 /// Pages go from the newest line to the oldest, also while lines are added.
 pub async fn the_audit_log_is_read_in_pages(trial: Arc<Trial>) {
     let store = &trial.store;

@@ -134,8 +134,8 @@ macro_rules! contract {
                 changes_are_heard_of;
             access: keys_are_kept_until_they_are_revoked, sign_ins_are_kept_until_they_end,
                 a_key_pushes_out_its_own_sign_ins_alone,
-                what_operators_do_is_written_down, the_audit_log_is_read_in_pages,
-                the_audit_log_is_kept_so_long;
+                what_operators_do_is_written_down, a_delete_with_its_key_is_written_down_as_both,
+                the_audit_log_is_read_in_pages, the_audit_log_is_kept_so_long;
             races: one_key_many_creators, one_request_many_senders, claims_share_no_job,
                 cancel_meets_finish, reap_meets_finish, one_life_many_retries,
                 delete_meets_claim;

@@ -113,21 +113,24 @@ impl Session<'_> {
         seed: &Seed,
         by: Option<&By>,
     ) -> Acted {
-        let acted = self.delete_one(id, forget_key, seed);
+        let (acted, freed) = self.delete_one(id, forget_key, seed);
         self.note(by, Deed::of_act(Action::Delete, id, &acted));
+        self.note(by, Deed::of_forget(id, freed));
         acted
     }
 
-    fn delete_one(&mut self, id: JobId, forget_key: bool, seed: &Seed) -> Acted {
-        let Some(row) = self.settle(id, seed) else { return Acted::NotFound };
+    /// Also whether a key was freed because that was asked for.
+    fn delete_one(&mut self, id: JobId, forget_key: bool, seed: &Seed) -> (Acted, bool) {
+        let Some(row) = self.settle(id, seed) else { return (Acted::NotFound, false) };
         if let Err(refusal) = operate::delete(&row.job) {
-            return Acted::Refused(refusal);
+            return (Acted::Refused(refusal), false);
         }
         if !row.job.state.is_terminal() {
             self.count_ended(halyard_core::job::State::Cancelled);
         }
         self.remove(&row, Removal::Deleted, forget_key);
-        Acted::Done { view: None, repeated: false, changed: true }
+        let acted = Acted::Done { view: None, repeated: false, changed: true };
+        (acted, forget_key && row.job.holds_key)
     }
 
     /// Removes a row. Its key goes to its tombstone or is free; a key that another job holds by
@@ -167,7 +170,7 @@ impl Session<'_> {
             (None, _) => Acted::NotFound,
             (Some(id), BulkAction::Retry) => self.retry_one(id, &BulkAction::retry(*life), seed),
             (Some(id), BulkAction::Cancel) => self.cancel(id, seed, None),
-            (Some(id), BulkAction::Delete) => self.delete_one(id, false, seed),
+            (Some(id), BulkAction::Delete) => self.delete_one(id, false, seed).0,
             (Some(id), BulkAction::RunNow) => self.run_now(id, seed, None),
         };
         let acted: Vec<Acted> = bulk.targets.iter().map(act).collect();

@@ -53,22 +53,25 @@ pub(super) fn delete(
     seed: Seed,
     by: Option<&By>,
 ) -> Ran<Acted> {
-    let acted = delete_one(tx, id, forget_key, seed)?;
+    let (acted, freed) = delete_one(tx, id, forget_key, seed)?;
     note(tx, by, Deed::of_act(Action::Delete, id, &acted))?;
+    note(tx, by, Deed::of_forget(id, freed))?;
     Ok(acted)
 }
 
-fn delete_one(tx: &mut Tx<'_>, id: JobId, forget_key: bool, seed: Seed) -> Ran<Acted> {
-    let Some(job) = tx.settled(id, seed)? else { return Ok(Acted::NotFound) };
+/// Also whether a key was freed because that was asked for.
+fn delete_one(tx: &mut Tx<'_>, id: JobId, forget_key: bool, seed: Seed) -> Ran<(Acted, bool)> {
+    let Some(job) = tx.settled(id, seed)? else { return Ok((Acted::NotFound, false)) };
     if let Err(refusal) = operate::delete(&job) {
-        return Ok(Acted::Refused(refusal));
+        return Ok((Acted::Refused(refusal), false));
     }
     keys::bury(tx, &job, (!forget_key).then_some(Removal::Deleted))?;
     tx.remove(&job)?;
     if !job.state.is_terminal() {
         tx.count_end(State::Cancelled);
     }
-    Ok(Acted::Done { view: None, repeated: false, changed: true })
+    let acted = Acted::Done { view: None, repeated: false, changed: true };
+    Ok((acted, forget_key && job.holds_key))
 }
 
 pub(super) fn bulk(
@@ -81,7 +84,7 @@ pub(super) fn bulk(
     let one = |tx: &mut Tx<'_>, id: JobId, life: Option<u32>| match bulk.action {
         BulkAction::Retry => retry_one(tx, id, &BulkAction::retry(life), seed),
         BulkAction::Cancel => cancel(tx, id, seed, None),
-        BulkAction::Delete => delete_one(tx, id, false, seed),
+        BulkAction::Delete => delete_one(tx, id, false, seed).map(|(acted, _)| acted),
         BulkAction::RunNow => run_now(tx, id, seed, None),
     };
     let acted = requests::keyed(tx, request, |tx| {
