@@ -22,8 +22,16 @@ use crate::engine::Engine;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The name of the cookie of a browser that signed in.
+/// How the name of the cookie of a browser that signed in begins.
 pub const SESSION_COOKIE: &str = "halyard_session";
+
+/// The name of that cookie, here. A browser sends a cookie to every port of a host, so the port
+/// that the browser calls is part of the name: two servers of one host do not sign each other out.
+pub fn session_cookie_name(headers: &HeaderMap) -> String {
+    let host = headers.get(HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());
+    host.and_then(|host| host.port_u16())
+        .map_or_else(|| SESSION_COOKIE.to_owned(), |port| format!("{SESSION_COOKIE}_{port}"))
+}
 
 /// Whom a route is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,8 +141,10 @@ fn unknown(headers: &HeaderMap) -> &'static str {
 pub fn session_cookie(headers: &HeaderMap) -> Option<&[u8]> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = cookies.flat_map(|cookies| cookies.split(';'));
-    let mut secrets = pairs.filter_map(|pair| pair.trim().strip_prefix(SESSION_COOKIE));
-    let secret = secrets.next()?.strip_prefix('=')?;
+    let pairs = pairs.filter_map(|pair| pair.trim().split_once('='));
+    let name = session_cookie_name(headers);
+    let mut secrets = pairs.filter(|(its, _)| *its == name).map(|(_, secret)| secret);
+    let secret = secrets.next()?;
     secrets.next().is_none().then_some(secret.as_bytes())
 }
 

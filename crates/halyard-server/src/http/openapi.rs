@@ -64,7 +64,8 @@ pub fn document() -> Document {
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("key", SecurityScheme::Http(bearer));
-    let cookie = ApiKey::Cookie(ApiKeyValue::new(SESSION_COOKIE));
+    let told = "Where the address has a port, the name ends in it: `halyard_session_7373`.";
+    let cookie = ApiKey::Cookie(ApiKeyValue::with_description(SESSION_COOKIE, told));
     components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
     for route in ROUTES {
         if let Some(item) = document.paths.paths.get_mut(route.path) {

@@ -13,7 +13,7 @@ use http::header::{ORIGIN, RETRY_AFTER, SET_COOKIE};
 use tokio::time::Instant;
 
 use super::App;
-use super::access::{SESSION_COOKIE, session_cookie};
+use super::access::{session_cookie, session_cookie_name};
 use super::answer::Answer;
 use super::call::Call;
 use super::convert;
@@ -103,9 +103,9 @@ fn with_cookie(call: &Call, answer: Answer, secret: &str, seconds: i64) -> Answe
     // A browser says where it is; behind a proxy that may be a place with TLS.
     let origin = call.parts.headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
     let secure = if origin.is_some_and(|it| it.starts_with("https://")) { "; Secure" } else { "" };
-    let cookie = format!(
-        "{SESSION_COOKIE}={secret}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
-    );
+    let name = session_cookie_name(&call.parts.headers);
+    let cookie =
+        format!("{name}={secret}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
     match HeaderValue::try_from(cookie) {
         Ok(cookie) => answer.with(SET_COOKIE, cookie),
         Err(_) => unreachable!("a cookie is made of visible characters"),

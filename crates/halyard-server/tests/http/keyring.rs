@@ -49,7 +49,7 @@ async fn every_route_asks_for_the_role_that_its_row_says() {
         for route in ROUTES {
             let cookie = match has {
                 Some(_) => sign_in(&served, &key).await,
-                None => format!("halyard_session={}", "0".repeat(64)),
+                None => format!("halyard_session_{}={}", served.address.port(), "0".repeat(64)),
             };
             if has.is_none() {
                 assert!(matches!(revoke(&served, &id).await.status, 204 | 404));
@@ -140,10 +140,17 @@ async fn a_cookie_dies_with_its_key_or_at_the_sign_out() {
     assert_eq!(who(&configured).await.json["name"], "HALYARD_API_KEY");
     assert_eq!(who(&format!("theme=dark; {first}; x=y")).await.status, 200);
     assert_eq!(who(&format!("{first}; {second}")).await.status, 401, "which one?");
+    // What another server on another port of this host set is sent here too.
+    for other in ["halyard_session_1=x", "halyard_session=x"] {
+        assert_eq!(who(&format!("{other}; {first}")).await.status, 200);
+        assert_eq!(who(other).await.status, 401);
+    }
 
     let out = stranger.call_with("DELETE", "/v1/session", &[("Cookie", &first)], Value::Null).await;
     assert_eq!(out.status, 204);
-    assert!(out.header("set-cookie").unwrap().starts_with("halyard_session=; "), "{out:?}");
+    let name = first.split('=').next().unwrap();
+    assert_eq!(name, format!("halyard_session_{}", served.address.port()));
+    assert!(out.header("set-cookie").unwrap().starts_with(&format!("{name}=; ")), "{out:?}");
     assert_eq!((who(&first).await.status, who(&second).await.status), (401, 200));
     assert_eq!(revoke(&served, &id).await.status, 204);
     assert_eq!((who(&second).await.status, who(&configured).await.status), (401, 200));
