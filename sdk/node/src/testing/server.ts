@@ -1,5 +1,8 @@
 /** A Halyard server for tests: the real binary, on a free port and a directory of its own. */
 
+// From TypeScript 6 on a project gets no types of Node.js unless somebody asks for them.
+/// <reference types="node" preserve="true" />
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -40,6 +40,9 @@ export class Hooks {
     idle: new Set(),
   };
 
+  /** The last line about the worker's own calls, and when it was printed. */
+  #trouble = { line: "", at: Number.NEGATIVE_INFINITY };
+
   add<Name extends HookName>(name: Name, hook: Hook<Name>): void {
     if (typeof hook !== "function") {
       throw new SettingsError(`the hook \`${String(name)}\` is no function`);
@@ -65,7 +68,7 @@ export class Hooks {
   tell<Name extends HookName>(name: Name, about: HookArguments[Name]): void {
     const hooks = this.#hooks[name];
     const line = hooks.size === 0 ? LINES[name]?.(about) : undefined;
-    if (line !== undefined) {
+    if (line !== undefined && !(name === "error" && this.#isOld(line))) {
       console.warn(`halyard: ${line}`);
     }
     for (const hook of hooks) {
@@ -79,11 +82,24 @@ export class Hooks {
       }
     }
   }
+
+  /** Whether this line about the worker's own calls was printed a moment ago. */
+  #isOld(line: string): boolean {
+    const now = performance.now();
+    if (line === this.#trouble.line && now - this.#trouble.at < TROUBLE_PAUSE_MS) {
+      return true;
+    }
+    this.#trouble = { line, at: now };
+    return false;
+  }
 }
+
+/** A server that is away fails claims, heartbeats and reports: one line of them is enough. */
+const TROUBLE_PAUSE_MS = 60_000;
 
 /** What is printed when nobody has a hook for it: a worker in trouble must not be silent. */
 const LINES: { [Name in HookName]?: (about: HookArguments[Name]) => string } = {
-  error: ({ message }) => oneLine(message),
+  error: ({ message }) => `${oneLine(message)}; the worker goes on trying`,
   failed: failedLine,
   lost: lostLine,
   cancelled: cancelledLine,

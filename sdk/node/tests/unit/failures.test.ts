@@ -1,6 +1,6 @@
 /** What a worker prints about an attempt that went wrong (`sdk/scenarios/failures.json`). */
 
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   cancelledJob,
   cancelledLine,
@@ -12,6 +12,7 @@ import {
   oneLine,
   type Started,
 } from "../../src/worker/failed-job.js";
+import { Hooks } from "../../src/worker/hooks.js";
 import { REFUSED } from "../../src/worker/reports.js";
 import { read } from "../scenarios/file.js";
 
@@ -51,4 +52,16 @@ test("a long text is cut", () => {
   expect(oneLine(text)).toBe(text);
   expect(oneLine(`${text}x`)).toBe(`${text}…`);
   expect(oneLine("x".repeat(1_000_000))).toBe(`${"x".repeat(long.characters)}…`);
+});
+
+test("a server that is away is told once, however many calls it fails", () => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+  const hooks = new Hooks();
+  for (const message of ["cannot reach it", "cannot reach it", "no such key", "cannot reach it"]) {
+    hooks.tell("error", new Error(message));
+  }
+  const told = warn.mock.calls.flat();
+  warn.mockRestore();
+  const line = (message: string) => `halyard: ${message}; the worker goes on trying`;
+  expect(told).toEqual(["cannot reach it", "no such key", "cannot reach it"].map(line));
 });

@@ -123,7 +123,8 @@ def test_an_effect_takes_place_once(world: World) -> None:
         mails = world.count("outgoing_mails", order)
         return ended.state, ended.result, ended.attempt, mails
 
-    with ThreadPoolExecutor(4) as threads:
+    # Each waits for a lease to lapse, so that all wait together.
+    with ThreadPoolExecutor(len(POINTS)) as threads:
         found = list(threads.map(work, POINTS))
     for (exchange, after), ended in zip(POINTS, found, strict=True):
         attempt = 1 if (exchange, after) == (4, "yes") else 2

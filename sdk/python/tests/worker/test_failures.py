@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from halyard import AbortReason, Backoff, FailedJob, Job, LostJob, NonRetryableError
+from halyard import (
+    AbortReason,
+    Backoff,
+    FailedJob,
+    HalyardError,
+    Job,
+    LostJob,
+    NonRetryableError,
+)
 from halyard._worker.board.held import REFUSED
 from halyard._worker.failed import (
     cancelled_job,
@@ -20,6 +28,7 @@ from halyard._worker.failed import (
     lost_line,
     one_line,
 )
+from halyard._worker.hooks import Hooks, Teller
 from halyard._worker.verdict import Ending, Failed
 from halyard.testing import Server
 from tests.scenarios.registry import PATIENCE, until
@@ -73,6 +82,22 @@ def test_a_long_text_is_cut() -> None:
     text = "😀" * SHARED["long"]["characters"]
     assert one_line(text) == text
     assert one_line(text + "x") == text + "…"
+
+
+def test_a_server_that_is_away_is_logged_once_however_many_calls_it_fails(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    errors: list[str] = []
+    teller = Teller(Hooks(error=lambda error: errors.append(str(error))))
+    messages = ["cannot reach it", "cannot reach it", "no such key", "cannot reach it"]
+    with caplog.at_level(logging.WARNING, "halyard"):
+        for message in messages:
+            teller.error(HalyardError(message))
+        until("all is told", lambda: len(errors) == len(messages))
+        teller.end()
+    assert errors == messages, "a hook hears of each"
+    once = ["cannot reach it", "no such key", "cannot reach it"]
+    assert caplog.messages == [f"{message}; the worker goes on trying" for message in once]
 
 
 def test_an_attempt_that_failed_is_logged_and_told(

@@ -31,6 +31,9 @@ use super::verdict::{Ending, Retryable, judge, judge_panic, judge_returned, retu
 
 /// A heartbeat that is not answered within this part of a lease is sent again.
 const BEAT_TIMEOUT_PARTS: u32 = 4;
+/// A server that is away fails claims, heartbeats and reports: one line of them in this time is
+/// enough.
+const TROUBLE_PAUSE: Duration = Duration::from_secs(60);
 
 /// What does not change while a worker runs.
 pub(super) struct Plan {
@@ -54,6 +57,8 @@ pub(super) struct Desk {
     events: UnboundedSender<Event>,
     running: HashMap<Slot, Running>,
     claim: Option<AbortHandle>,
+    /// The last line about the worker's own calls, and when it was logged.
+    trouble: Option<(String, Instant)>,
 }
 
 struct Running {
@@ -70,7 +75,8 @@ impl Desk {
         events: UnboundedSender<Event>,
     ) -> Self {
         let connection = Arc::new(connection);
-        Self { plan, runtime, connection, board, events, running: HashMap::new(), claim: None }
+        let (running, claim, trouble) = (HashMap::new(), None, None);
+        Self { plan, runtime, connection, board, events, running, claim, trouble }
     }
 
     /// Works until the worker has ended.
@@ -136,10 +142,24 @@ impl Desk {
             }
             Action::Idle => call_hook(|| (self.plan.hooks.idle)()),
             Action::Trouble(error) => {
-                tracing::warn!("{}", one_line(&error.to_string()));
+                let line = one_line(&error.to_string());
+                if !self.is_old(&line) {
+                    tracing::warn!("{line}; the worker goes on trying");
+                }
                 call_hook(|| (self.plan.hooks.error)(&error));
             }
         }
+    }
+
+    /// Whether this line about the worker's own calls was logged a moment ago.
+    fn is_old(&mut self, line: &str) -> bool {
+        let now = Instant::now();
+        let last = self.trouble.as_ref();
+        let old = last.is_some_and(|(last, at)| last == line && now - *at < TROUBLE_PAUSE);
+        if !old {
+            self.trouble = Some((line.to_owned(), now));
+        }
+        old
     }
 
     fn claim(&mut self, call: ClaimCall) {

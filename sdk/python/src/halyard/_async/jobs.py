@@ -32,6 +32,8 @@ from .calls import AsyncCalls
 from .joiner import AsyncJoiner
 from .port import pause
 
+#: How many seconds `wait` waits when nobody says otherwise.
+WAIT_DEFAULT = 60.0
 #: The longest that the server waits in one call, in seconds.
 WAIT_MAX = 55.0
 #: The pause after an answer that came before its time, in seconds.
@@ -113,8 +115,8 @@ class AsyncJobs:
         answer = await self._calls.send(request("GET", "v1", "jobs", id))
         return JobDetail(answer.members(*_JOB, "checkpoints"))
 
-    async def wait(self, id: str, timeout: Duration) -> JobDetail:
-        """Waits until the job is in a terminal state, and answers with it.
+    async def wait(self, id: str, timeout: Duration = WAIT_DEFAULT) -> JobDetail:
+        """Waits until the job is in a terminal state, and answers with it; 1 min when not set.
 
         Raises WaitTimeoutError when `timeout` has passed, `job_not_found` when it is deleted.
         """

@@ -33,6 +33,8 @@ from .calls import Calls
 from .joiner import Joiner
 from .port import pause
 
+#: How many seconds `wait` waits when nobody says otherwise.
+WAIT_DEFAULT = 60.0
 #: The longest that the server waits in one call, in seconds.
 WAIT_MAX = 55.0
 #: The pause after an answer that came before its time, in seconds.
@@ -114,8 +116,8 @@ class Jobs:
         answer = self._calls.send(request("GET", "v1", "jobs", id))
         return JobDetail(answer.members(*_JOB, "checkpoints"))
 
-    def wait(self, id: str, timeout: Duration) -> JobDetail:
-        """Waits until the job is in a terminal state, and answers with it.
+    def wait(self, id: str, timeout: Duration = WAIT_DEFAULT) -> JobDetail:
+        """Waits until the job is in a terminal state, and answers with it; 1 min when not set.
 
         Raises WaitTimeoutError when `timeout` has passed, `job_not_found` when it is deleted.
         """

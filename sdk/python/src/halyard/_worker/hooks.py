@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,10 @@ from .failed import (
 )
 
 _log = logging.getLogger("halyard")
+
+#: A server that is away fails claims, heartbeats and reports: one line of them in so many seconds
+#: is enough.
+TROUBLE_PAUSE = 60.0
 
 
 @dataclass(slots=True)
@@ -45,10 +50,13 @@ class Teller:
         self._hooks = hooks
         self._queue: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        #: The last line about the worker's own calls, and when it was logged.
+        self._trouble = ("", float("-inf"))
 
     def error(self, error: HalyardError) -> None:
         """The worker's own calls begin to fail."""
-        self._tell(self._hooks.error, error, text=one_line(str(error)))
+        text = f"{one_line(str(error))}; the worker goes on trying"
+        self._tell(self._hooks.error, error, text=None if self._is_old(text) else text)
 
     def failed(self, failed: FailedJob) -> None:
         """An attempt failed."""
@@ -71,6 +79,15 @@ class Teller:
         """No more hooks."""
         if self._thread is not None:
             self._queue.put(None)
+
+    def _is_old(self, text: str) -> bool:
+        """Whether this line about the worker's own calls was logged a moment ago."""
+        now = time.monotonic()
+        line, at = self._trouble
+        if text == line and now - at < TROUBLE_PAUSE:
+            return True
+        self._trouble = (text, now)
+        return False
 
     def _tell(
         self, hook: Callable[..., object] | None, *arguments: Any, text: str | None = None
