@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import {
   CheckpointConflictError,
+  type FailedJob,
   Halyard,
   IdempotencyConflictError,
   type Job,
@@ -222,6 +223,38 @@ test("a handler that completed its job reports nothing else", async () => {
     await stale?.completeIn(client, { done: true });
     await expect(stale?.completeIn(client, 7)).rejects.toBeInstanceOf(LeaseLostError);
   });
+});
+
+test("a handler that fails after its commit leaves its job completed", async () => {
+  for (const [committed, state] of [
+    [true, "completed"],
+    [false, "failed"],
+  ] as const) {
+    const job = { queue: "late", task: "late", maxAttempts: 1 };
+    const { id } = await halyard.jobs.create(job);
+    const worker = halyard.worker({ queues: ["late"] });
+    const told: FailedJob[] = [];
+    const lost: unknown[] = [];
+    worker.on("failed", (failed) => told.push(failed)).on("lost", (job) => lost.push(job));
+    worker.task("late", async (job) =>
+      lend(async (client) => {
+        await client.query("begin");
+        await job.completeIn(client, { done: true });
+        await client.query(committed ? "commit" : "rollback");
+        throw new TypeError("too late");
+      }),
+    );
+    const ended = worker.start();
+    const done = await halyard.jobs.wait(id);
+    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(1);
+    await worker.stop();
+    await ended;
+    expect(done.state).toBe(state);
+    const [{ type, message, retryInMs, completed }] = told as [FailedJob];
+    const expected = ["TypeError", "too late", undefined, committed];
+    expect([type, message, retryInMs, completed]).toEqual(expected);
+    expect([told.length, lost]).toEqual([1, []]);
+  }
 });
 
 test("an order is placed once, whoever places it twice", async () => {

@@ -132,6 +132,7 @@ test.concurrent("who has a hook for it gets that instead", () =>
           type: "RetryAfterError",
           message: "busy",
           retryable: true,
+          completed: false,
         });
         expect(retryInMs).toBe(2_000);
         expect(lost).toEqual([

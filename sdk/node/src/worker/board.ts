@@ -15,7 +15,7 @@
 import type { AbortReason } from "../errors.js";
 import { intervalOf } from "./beater.js";
 import { type ClaimCall, Claiming, type Trouble } from "./claiming.js";
-import { cancelledJob, failedJob, type LostJob, lostJob } from "./failed-job.js";
+import { cancelledJob, completedJob, failedJob, type LostJob, lostJob } from "./failed-job.js";
 import { type ClaimedJob, Held } from "./held.js";
 import type { HookArguments, HookName } from "./hooks.js";
 import { CANCEL, LEASES_MAX, LeaseTable, LOST } from "./lease-table.js";
@@ -184,10 +184,15 @@ export class Board {
   reported(now: number, results: readonly Result[]): void {
     this.#reports.answered(now, results, (held, taken, outcome) => {
       this.#forget(held);
-      if (taken === "lost") {
+      const { untold } = held;
+      if (taken === "completed" && untold !== undefined) {
+        this.#desk.tell("failed", completedJob(untold));
+      } else if (taken === "lost" || taken === "completed") {
         this.#tellLost(held, "lease_lost");
       } else if (taken === "refused") {
         this.#desk.tell("failed", failedJob(held.start, REFUSED));
+      } else if (untold !== undefined) {
+        this.#desk.tell("failed", untold);
       } else if (outcome === "released" && this.#shutdown !== undefined) {
         this.#givenBack += 1;
       }
@@ -322,7 +327,9 @@ export class Board {
       this.table.end(held.row, now);
       this.#reports.push(held, report);
     }
-    if (report?.failure !== undefined) {
+    if (report?.failure?.completedIn === true) {
+      held.untold = failedJob(held.start, report.failure);
+    } else if (report?.failure !== undefined) {
       this.#desk.tell("failed", failedJob(held.start, report.failure));
     }
   }

@@ -248,7 +248,9 @@ export class AtWork implements Desk {
   }
 
   #failed(held: Held, error: unknown): void {
-    this.#board.ended(monotonic(), held, judge(error, this.#plan.retryable));
+    const ending = judge(error, this.#plan.retryable);
+    const isLate = ending.kind === "failed" && held.job?.completedIn !== undefined;
+    this.#board.ended(monotonic(), held, isLate ? { ...ending, completedIn: true } : ending);
     this.#askPoll();
   }
 

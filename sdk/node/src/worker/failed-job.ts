@@ -36,9 +36,14 @@ export interface FailedJob {
   readonly retryable: boolean;
   /**
    * In about how many milliseconds the next attempt comes: the job's backoff without its jitter.
-   * `undefined` when the job has failed for good.
+   * `undefined` when the job has failed for good, or is completed.
    */
   readonly retryInMs: number | undefined;
+  /**
+   * Whether the job is completed all the same: its handler failed after the transaction with its
+   * `completeIn` was committed.
+   */
+  readonly completed: boolean;
 }
 
 /** A start that the worker does not hold any more; what its handler returns is thrown away. */
@@ -85,7 +90,13 @@ export function failedJob(start: Started, failure: Failure): FailedJob {
     message: failure.error.message,
     retryable,
     retryInMs: retryable ? retryIn(start, retryAfterMs) : undefined,
+    completed: false,
   };
+}
+
+/** What is told instead when the job had been completed. */
+export function completedJob(failed: FailedJob): FailedJob {
+  return { ...failed, retryable: false, retryInMs: undefined, completed: true };
 }
 
 export function lostJob(start: Started, reason: LostJob["reason"]): LostJob {
@@ -117,7 +128,9 @@ function retryIn(start: Started, askedMs: number): number | undefined {
 export function failedLine(failed: FailedJob): string {
   const { type, message, retryable, retryInMs } = failed;
   const error = message === "" ? oneLine(type) : `${oneLine(type)}: ${oneLine(message)}`;
-  return `${which(failed, "failed")}: ${error}; ${next(retryable, retryInMs)}`;
+  return failed.completed
+    ? `${which(failed, "failed after its completion")}: ${error}; it stays completed`
+    : `${which(failed, "failed")}: ${error}; ${next(retryable, retryInMs)}`;
 }
 
 export function lostLine(lost: LostJob): string {

@@ -3,7 +3,7 @@
 import type { components } from "../_generated/wire.js";
 import type { AbortReason } from "../errors.js";
 import type { Job } from "../job.js";
-import type { Started } from "./failed-job.js";
+import type { FailedJob, Started } from "./failed-job.js";
 import type { Report } from "./reports.js";
 import type { Ending, Failure } from "./verdict.js";
 
@@ -41,6 +41,8 @@ export class Held {
   isRunning = true;
   /** Why the handler was told to stop. */
   aborted: AbortReason | undefined;
+  /** Its failure after it was completed in a transaction; the server decides what is told. */
+  untold: FailedJob | undefined;
   /** Whether the program was told that it is lost. */
   toldLost = false;
   /** When the patience with an aborted handler ends. */

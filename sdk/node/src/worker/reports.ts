@@ -30,10 +30,15 @@ export interface Result {
   /** What became of the job. */
   readonly state?: string | null;
   readonly repeated?: boolean;
+  /** What was reported before, where that was something else. */
+  readonly recorded_outcome?: string | null;
 }
 
-/** What became of a report. `refused`: its result was, and the job has failed of that. */
-export type Taken = "ok" | "lost" | "refused";
+/**
+ * What became of a report. `refused`: its result was, and the job has failed of that. `completed`:
+ * it was of a failure, and the job had been completed.
+ */
+export type Taken = "ok" | "lost" | "refused" | "completed";
 
 /** What is told of a result that the server did not keep; the job's error says why. */
 export const REFUSED: Failure = {
@@ -159,7 +164,8 @@ export class Reports {
 /** How a report was taken. After a repeat the job may have failed of something else by now. */
 function takenAs(result: Result | undefined, outcome: Report["outcome"]): Taken {
   if (result?.status !== "ok") {
-    return "lost";
+    const completed = result?.status === "conflict" && result.recorded_outcome === "completed";
+    return completed && outcome === "failed" ? "completed" : "lost";
   }
   const refused = outcome === "completed" && result.state === "failed" && result.repeated !== true;
   return refused ? "refused" : "ok";

@@ -36,6 +36,8 @@ export interface Failure {
   readonly error: FailureText;
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
+  /** Its handler had completed the job in a transaction of its own. */
+  readonly completedIn?: boolean;
 }
 
 /** What is told of an error. */

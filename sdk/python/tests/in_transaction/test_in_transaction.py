@@ -19,9 +19,11 @@ from halyard import (
     AsyncHalyard,
     AsyncJob,
     CheckpointConflictError,
+    FailedJob,
     Halyard,
     IdempotencyConflictError,
     Job,
+    LostJob,
     SettingsError,
 )
 from halyard.testing import fake_job, start_server
@@ -157,6 +159,32 @@ def test_what_is_refused_is_an_error_of_this_package(world: World) -> None:
         connection.autocommit = True
         with pytest.raises(SettingsError, match="no transaction"):
             jobs.create_in(connection, task="a")
+
+
+@pytest.mark.parametrize(("committed", "state"), [(True, "completed"), (False, "failed")])
+def test_a_handler_that_fails_after_its_commit_leaves_its_job_completed(
+    world: World, committed: bool, state: str
+) -> None:
+    told: list[FailedJob] = []
+    lost: list[LostJob] = []
+    job = world.halyard.jobs.create(queue="late", task="late", max_attempts=1)
+    worker = world.halyard.worker(queues=["late"], on_failed=told.append, on_lost=lost.append)
+
+    @worker.task("late")
+    def late(job: Job) -> None:
+        with world.connect() as connection:
+            job.complete_in(connection, {"done": True})
+            if not committed:
+                connection.rollback()
+        raise TypeError("too late")
+
+    with worker:
+        assert world.halyard.jobs.wait(job.id, timeout=60.0).state == state
+    # Whoever leaves has reported, and has told of it.
+    assert [(it.type, it.message, it.retry_in, it.completed) for it in told] == [
+        ("TypeError", "too late", None, committed)
+    ]
+    assert lost == []
 
 
 def test_the_same_on_an_event_loop(world: World) -> None:

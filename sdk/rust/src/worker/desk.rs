@@ -254,6 +254,7 @@ impl Desk {
                 record,
             }),
         };
+        let own = job.clone();
         let retryable = Arc::clone(&self.plan.retryable);
         let task = self.runtime.spawn(async move {
             match handler {
@@ -270,6 +271,7 @@ impl Desk {
         let events = self.events.clone();
         tokio::spawn(async move {
             let ending = task.await.unwrap_or_else(ending_of);
+            let ending = ending.after(own.inner.record.completed_in().is_some());
             let _ = events.send(Event::Ended { slot, ending });
         });
     }

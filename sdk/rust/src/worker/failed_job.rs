@@ -59,7 +59,13 @@ impl FailedJob {
             message: failure.text.message.clone().unwrap_or_default(),
             retryable: failure.retryable,
             retry_in: retry_in.filter(|_| failure.retryable),
+            completed: false,
         }
+    }
+
+    /// What is told instead when the job had been completed.
+    pub(super) fn of_completed(self) -> Self {
+        Self { retryable: false, retry_in: None, completed: true, ..self }
     }
 
     /// The server did not keep the result of the handler; the job's error says why.
@@ -69,7 +75,7 @@ impl FailedJob {
             message: Some("the server did not take the result; the job says why".to_owned()),
             stack: None,
         };
-        Self::new(id, task, attempts, &Failure { text, retryable: false, retry_after: None })
+        Self::new(id, task, attempts, &Failure { text, ..Failure::default() })
     }
 
     /// The line that is logged about it.
@@ -78,6 +84,12 @@ impl FailedJob {
         let mut error = one_line(error_type);
         if !message.is_empty() {
             error = format!("{error}: {}", one_line(message));
+        }
+        if self.completed {
+            return format!(
+                "the job {id} ({task}) failed after its completion in attempt {attempt} of \
+                 {max_attempts}: {error}; it stays completed"
+            );
         }
         let next = next(self.retryable, self.retry_in);
         format!(
@@ -235,6 +247,7 @@ mod tests {
                 text: FailureText { r#type, message, stack: None },
                 retryable: row["retryable"].as_bool().expect("a flag"),
                 retry_after: row["retry_after_ms"].as_u64().map(Duration::from_millis),
+                completed_in: false,
             };
             let failed = FailedJob::new("job_1", "charge", &attempts, &failure);
             assert_eq!(failed.told(), row["line"], "{}", row["what"]);

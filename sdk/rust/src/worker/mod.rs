@@ -101,8 +101,11 @@ pub struct FailedJob {
     /// Whether another attempt may help.
     pub retryable: bool,
     /// In about what time the next attempt comes: the job's backoff without its jitter. `None` when
-    /// the job has failed for good.
+    /// the job has failed for good, or is completed.
     pub retry_in: Option<Duration>,
+    /// Whether the job is completed all the same: its handler failed after the transaction with its
+    /// `complete_in` was committed.
+    pub completed: bool,
 }
 
 /// What the worker calls when something happens beside the jobs themselves.

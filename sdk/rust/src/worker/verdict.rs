@@ -44,6 +44,23 @@ pub(crate) struct Failure {
     pub(crate) text: FailureText,
     pub(crate) retryable: bool,
     pub(crate) retry_after: Option<Duration>,
+    /// Its handler had completed the job in a transaction of its own.
+    pub(crate) completed_in: bool,
+}
+
+impl Ending {
+    /// The same of a handler that had completed its job in a transaction of its own, or had not.
+    pub(crate) fn after(mut self, completed_in: bool) -> Self {
+        if let Self::Failed(failure) = &mut self {
+            failure.completed_in = completed_in;
+        }
+        self
+    }
+
+    /// Whether it is a failure of a handler that had completed its job in a transaction.
+    pub(crate) fn is_late(&self) -> bool {
+        matches!(self, Self::Failed(failure) if failure.completed_in)
+    }
 }
 
 /// Decides whether another attempt may help, for errors that do not say so themselves.
@@ -98,7 +115,7 @@ pub(crate) fn judge_returned(
             stack: None,
         },
         retryable: false,
-        retry_after: None,
+        ..Failure::default()
     })
 }
 
@@ -120,6 +137,7 @@ pub(crate) fn judge(error: &HandlerError, retryable: &Retryable) -> Ending {
         text: text(error.type_name(), error.get()),
         retryable: !useless && (wished || retryable(error.get())),
         retry_after: asked.or(header).filter(|_| !useless),
+        completed_in: false,
     })
 }
 
@@ -134,7 +152,7 @@ pub(crate) fn judge_panic(payload: &(dyn std::any::Any + Send)) -> Ending {
             stack: None,
         },
         retryable: true,
-        retry_after: None,
+        ..Failure::default()
     })
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use halyard::in_transaction::InSchema;
-use halyard::{AbortReason, Error, Handler, HandlerResult, Job, NewJob, State};
+use halyard::{AbortReason, Error, FailedJob, Handler, HandlerResult, Job, NewJob, State};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -99,6 +99,44 @@ async fn one_that_rolls_back_is_called_again() {
     .await;
     assert_eq!(services.ended(&id).await, (State::Completed, "2".to_owned(), 2));
     assert_eq!(services.mails(&id).await, 1);
+}
+
+/// What it fails with is told, and not that the job has failed; a rollback makes it fail.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_fails_after_its_commit_leaves_its_job_completed() {
+    let services = Services::start().await;
+    for (committed, state) in [(true, State::Completed), (false, State::Failed)] {
+        let job = NewJob::new("late").queue("late").max_attempts(1);
+        let id = services.halyard.jobs().create(job).await.expect("a job").id;
+        let (tell, mut told) = mpsc::unbounded_channel();
+        let (tell_lost, mut lost) = mpsc::unbounded_channel();
+        let database = services.database.clone();
+        let worker = services.halyard.worker().queues(["late"]).task("late", move |job: Job| {
+            let database = database.clone();
+            async move {
+                let mut client = connect(&database).await;
+                let transaction = client.transaction().await?;
+                job.complete_in(&transaction, &1).await?;
+                if committed {
+                    transaction.commit().await?;
+                } else {
+                    transaction.rollback().await?;
+                }
+                HandlerResult::<()>::Err("too late".into())
+            }
+        });
+        let worker = worker.on_failed(move |failed| tell.send(failed.clone()).expect("a test"));
+        let worker = worker.on_lost(move |job| tell_lost.send(job.reason).expect("a test"));
+        let worker = worker.build().expect("a worker");
+        worker.start().await.expect("it works");
+        let job = services.halyard.jobs().wait(&id, PATIENCE).await.expect("it ends");
+        let failed = told.recv().await.expect("a failure");
+        worker.stop().await;
+        assert_eq!(job.state, state);
+        let FailedJob { message, retry_in, completed, .. } = failed;
+        assert_eq!((message.as_str(), retry_in, completed), ("too late", None, committed));
+        assert!(told.try_recv().is_err() && lost.try_recv().is_err(), "it is told once");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

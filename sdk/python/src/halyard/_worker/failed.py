@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import AbortReason
@@ -43,8 +43,11 @@ class FailedJob:
     #: Whether another attempt may help.
     retryable: bool
     #: In about how many seconds the next attempt comes: the job's backoff without its jitter. None
-    #: when the job has failed for good.
+    #: when the job has failed for good, or is completed.
     retry_in: float | None
+    #: Whether the job is completed all the same: its handler failed after the transaction with its
+    #: `complete_in` was committed.
+    completed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,11 @@ def failed_job(job: dict[str, Any], failure: Failed) -> FailedJob:
     )
 
 
+def completed_job(failed: FailedJob) -> FailedJob:
+    """What is told instead when the job had been completed."""
+    return replace(failed, retryable=False, retry_in=None, completed=True)
+
+
 def lost_job(job: dict[str, Any], reason: AbortReason) -> LostJob:
     """What is told of a claimed job that is lost."""
     retry_in = _retry_in(job, 0.0) if reason is AbortReason.TIMED_OUT else None
@@ -127,6 +135,8 @@ def failed_line(failed: FailedJob) -> str:
     error = one_line(failed.type)
     if failed.message:
         error += f": {one_line(failed.message)}"
+    if failed.completed:
+        return f"{_which(failed, 'failed after its completion')}: {error}; it stays completed"
     return f"{_which(failed, 'failed')}: {error}; {_next(failed.retryable, failed.retry_in)}"
 
 

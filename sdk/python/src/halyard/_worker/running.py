@@ -23,7 +23,7 @@ from .handler import Handler
 from .loop import Loop
 from .plan import Plan
 from .pool import Pool
-from .verdict import Dropped, Ending, judge, judge_result
+from .verdict import Dropped, Ending, judge, judge_after, judge_result
 
 if TYPE_CHECKING:
     from .desk import Desk
@@ -124,7 +124,7 @@ class Runs:
         except BaseException as error:
             # Also SystemExit: a job must not end a thread of the worker.
             self._leave_if_forked(error)
-            return judge(error, self._plan.retryable)
+            return judge_after(error, self._plan.retryable, job._start.completed_in)
         self._leave_if_forked(None)
         return judge_result(value, job._start.completed_in)
 
@@ -145,10 +145,10 @@ class Runs:
             is_told = task is not None and task.cancelling() > 0
             if not is_told or self._loop is None or not self._loop.is_cancelling(slot):
                 # It came from inside: something that the handler awaited was cancelled, or itself.
-                ending = judge(error, self._plan.retryable)
+                ending = judge_after(error, self._plan.retryable, job._start.completed_in)
         except BaseException as error:
             self._leave_if_forked(error)
-            ending = judge(error, self._plan.retryable)
+            ending = judge_after(error, self._plan.retryable, job._start.completed_in)
         finally:
             # No await from here on: a cancelled task reports all the same.
             desk.ended(slot, ending)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -58,6 +58,8 @@ class Failed:
     retryable: bool
     #: In seconds.
     retry_after: float | None = None
+    #: Its handler had completed the job in a transaction of its own.
+    completed_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +190,17 @@ def _decide(error: BaseException, decide: Retryable) -> bool:
     except Exception:
         # A rule that fails must not lose the report.
         return True
+
+
+def judge_after(error: BaseException, retryable: Retryable, completed_in: str | None) -> Ending:
+    """The ending that a raised error is.
+
+    `completed_in` is the result with which the handler had completed its job in a transaction.
+    """
+    ending = judge(error, retryable)
+    if completed_in is not None and isinstance(ending, Failed):
+        return replace(ending, completed_in=True)
+    return ending
 
 
 def judge_result(value: Any, completed_in: str | None = None) -> Ending:

@@ -42,6 +42,8 @@ pub(super) struct Held {
     dead: bool,
     /// When its handler ended.
     ended: Option<Instant>,
+    /// Its failure after it was completed in a transaction; what is told of it, the server decides.
+    untold: Option<FailedJob>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +77,7 @@ impl Held {
             drop_at: None,
             dead: false,
             ended: None,
+            untold: None,
         }
     }
 
@@ -82,9 +85,9 @@ impl Held {
         self.stage == Stage::Running
     }
 
-    /// The handler has ended and its report is under way.
-    pub(super) fn reporting(self, now: Instant) -> Self {
-        Self { stage: Stage::Reporting, drop_at: None, ended: Some(now), ..self }
+    /// The handler has ended and its report is under way; of `untold` the server decides.
+    pub(super) fn reporting(self, now: Instant, untold: Option<FailedJob>) -> Self {
+        Self { stage: Stage::Reporting, drop_at: None, ended: Some(now), untold, ..self }
     }
 
     /// When its lease is to be renewed, a whole `interval` after the last time; `None` when that is
@@ -189,11 +192,14 @@ impl Held {
     }
 
     /// What is told when its report was taken like this.
-    pub(super) fn settled(&self, taken: Taken) -> Option<Action> {
+    pub(super) fn settled(self, taken: Taken) -> Option<Action> {
         let refused = || FailedJob::refused(&self.id, &self.task, &self.attempts);
         match taken {
-            Taken::Ok => None,
-            Taken::Lost => Some(self.lost(AbortReason::LeaseLost)),
+            Taken::Ok => self.untold.map(Action::Failed),
+            Taken::Completed if self.untold.is_some() => {
+                self.untold.map(FailedJob::of_completed).map(Action::Failed)
+            }
+            Taken::Lost | Taken::Completed => Some(self.lost(AbortReason::LeaseLost)),
             Taken::Refused => Some(Action::Failed(refused())),
         }
     }

@@ -262,7 +262,7 @@ impl Board {
             let too_late = now >= held.expires.min(held.deadline);
             if self.shutdown.is_some() || too_late {
                 self.reports.push(slot, Report::released(held.id.clone(), held.token.clone()));
-                self.held.insert(slot, held.reporting(now));
+                self.held.insert(slot, held.reporting(now, None));
                 continue;
             }
             let (job, ends) = (Box::new(job), held.deadline);
@@ -332,10 +332,12 @@ impl Board {
         if held.is_forsaken(&ending) {
             self.stop(now);
         }
-        self.actions.extend(held.failed_job(&ending).map(Action::Failed));
+        let failed = held.failed_job(&ending);
+        let (told, untold) = if ending.is_late() { (None, failed) } else { (failed, None) };
+        self.actions.extend(told.map(Action::Failed));
         if let Some(report) = held.report(ending) {
             self.reports.push(slot, report);
-            self.held.insert(slot, held.reporting(now));
+            self.held.insert(slot, held.reporting(now, untold));
         }
         self.grow_quiet(now);
     }

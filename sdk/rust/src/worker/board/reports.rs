@@ -54,6 +54,8 @@ pub(super) enum Taken {
     Lost,
     /// The server did not keep the result, and the job has failed of that.
     Refused,
+    /// It was of a failure, and the job had been completed.
+    Completed,
 }
 
 impl Reports {
@@ -149,6 +151,12 @@ impl Pending {
             FinishStatus::Ok => {
                 let failed = result.state == Some(State::Failed) && !result.repeated;
                 if completed && failed { Taken::Refused } else { Taken::Ok }
+            }
+            FinishStatus::Conflict
+                if self.report.outcome == Outcome::Failed
+                    && result.recorded_outcome == Some(Outcome::Completed) =>
+            {
+                Taken::Completed
             }
             FinishStatus::LeaseLost | FinishStatus::Conflict | FinishStatus::NotFound => {
                 Taken::Lost

@@ -116,7 +116,7 @@ impl Board {
             let Some(held) = self.held.remove(&slot) else { continue };
             if let Some(report) = held.report(Ending::Dropped) {
                 self.reports.push(slot, report);
-                self.held.insert(slot, held.reporting(now));
+                self.held.insert(slot, held.reporting(now, None));
             }
         }
     }

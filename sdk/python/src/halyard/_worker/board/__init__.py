@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import AbortReason
-from ..verdict import Dropped, Ending
+from ..failed import completed_job
+from ..verdict import Dropped, Ending, Failed
 from .actions import (
     Abort,
     Action,
@@ -212,10 +213,14 @@ class Board:
             held = self.held.pop(pending.slot, None)
             if held is None:
                 continue
-            if result.get("status") != "ok":
+            if held.untold is not None and pending.is_of_completed(result):
+                self.actions.append(Fail(completed_job(held.untold)))
+            elif result.get("status") != "ok":
                 self.actions += held.lost(AbortReason.LEASE_LOST)
             elif pending.is_refused(result):
                 self.actions.append(Fail(held.refused()))
+            elif held.untold is not None:
+                self.actions.append(Fail(held.untold))
         self._grow_quiet(now)
 
     def report_failed(self, now: float, trouble: Trouble, chance: float) -> None:
@@ -258,7 +263,9 @@ class Board:
             return
         self.reports.push(slot, held, text, ending)
         failed = held.failed_job(ending)
-        if failed is not None:
+        if failed is not None and isinstance(ending, Failed) and ending.completed_in:
+            held.untold = failed
+        elif failed is not None:
             self.actions.append(Fail(failed))
         held.reporting(now)
 

@@ -46,6 +46,7 @@ class Held:
         "is_running",
         "renewed",
         "task",
+        "untold",
     )
 
     def __init__(self, job: dict[str, Any], sent: float, received: float, interval: float) -> None:
@@ -74,6 +75,9 @@ class Held:
         self._dead = False
         #: When its handler ended.
         self._ended: float | None = None
+        #: Its failure after it was completed in a transaction; what is told of it, the server
+        #: decides.
+        self.untold: FailedJob | None = None
         #: Whether the program was told that it is lost.
         self._told_lost = False
 

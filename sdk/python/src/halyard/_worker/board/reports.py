@@ -47,6 +47,12 @@ class Pending:
         completed = isinstance(self.ending, Completed) and not self.reduced
         return completed and result.get("state") == "failed" and not result.get("repeated")
 
+    def is_of_completed(self, result: dict[str, Any]) -> bool:
+        """Whether it is of a failure, and the job had been completed."""
+        conflict = result.get("status") == "conflict"
+        completed = conflict and result.get("recorded_outcome") == "completed"
+        return completed and isinstance(self.ending, Failed)
+
     def reduce(self, why: str) -> None:
         """Takes out what the server may have refused.
 
