@@ -6,6 +6,8 @@ export default defineConfig({
     include: ["tests/browser/**/*.test.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    fileParallelism: false,
+    // A reader waits more than it computes: two files beside each other, each with a browser and
+    // servers of its own.
+    maxWorkers: 2,
   },
 });

@@ -20,6 +20,9 @@ const keep = (name: string, value: string): void => {
   }
 };
 
+/** Whether the system is dark now; it may turn while the page is open. */
+export const systemIsDark = signal(false);
+
 export const theme = signal<Theme>(THEMES.find((it) => it === kept("halyard-theme")) ?? "system");
 export const keysAct = signal(kept("halyard-keys") !== "off");
 
@@ -29,5 +32,11 @@ export function applyTheme(): void {
     document.documentElement.dataset.theme = theme.value;
     keep("halyard-theme", theme.value);
   });
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const turn = () => {
+    systemIsDark.value = dark.matches;
+  };
+  turn();
+  dark.addEventListener("change", turn);
   effect(() => keep("halyard-keys", keysAct.value ? "on" : "off"));
 }

@@ -1,7 +1,7 @@
 /** Every page in both themes, wide and narrow: nothing odd, nothing for axe-core, a picture. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { complaints, leave, open, picture, reader, visit } from "./reader.ts";
+import { inEveryLook, LOOKED_AT, leave, open, reader, visit } from "./reader.ts";
 import { Server } from "./server.ts";
 
 let browser: Browser;
@@ -38,22 +38,23 @@ const PAGES: [string, () => string][] = [
   ["workers", () => "/workers"],
   ["tasks", () => "/tasks"],
 ];
-const looks = PAGES.flatMap(([name, path]) =>
-  (["light", "dark"] as const).flatMap((theme) =>
-    [1280, 390].map((width) => ({ name, path, theme, width })),
-  ),
-);
-
-test.each(looks)("$name, $theme, $width wide", async ({ name, path, theme, width }) => {
-  const viewport = { width, height: 860 };
-  const options = { viewport, colorScheme: theme, bypassCSP: true };
-  const { page, odd } = await reader(browser, server.url, options);
+test.each(PAGES)("%s", async (name, path) => {
+  const { page, odd } = await reader(browser, server.url, LOOKED_AT);
   await visit(page, path());
-  expect(await complaints(page)).toEqual([]);
-  await picture(page, `${name}-${theme}-${width}`);
-  const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  expect(wider, "the page itself is not scrolled sideways").toBeLessThanOrEqual(0);
+  await inEveryLook(page, name);
   // A job that is not there is a 404, which the browser tells in its console.
   expect(odd.filter((it) => !(name === "no-job" && it.includes("404")))).toEqual([]);
+  await leave(page);
+});
+
+test("the chart is drawn again when the system turns dark", async () => {
+  const { page } = await reader(browser, server.url, { colorScheme: "light" });
+  await visit(page, "/");
+  const drawn = () =>
+    page.locator(".chart canvas").evaluate((it: HTMLCanvasElement) => it.toDataURL());
+  await page.locator(".chart canvas").waitFor();
+  const light = await drawn();
+  await page.emulateMedia({ colorScheme: "dark" });
+  await expect.poll(drawn).not.toBe(light);
   await leave(page);
 });

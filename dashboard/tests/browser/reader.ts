@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { env, getuid } from "node:process";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { expect } from "vitest";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SCREENSHOTS = env.SCREENSHOTS ?? "built/dist/screenshots";
@@ -47,6 +48,13 @@ export async function visit(page: Page, path: string): Promise<void> {
   await page.locator("[aria-busy]").waitFor({ state: "detached" });
 }
 
+/** Goes to another page as a link within the page does, without loading everything anew. */
+export const turnTo = (page: Page, path: string): Promise<void> =>
+  page.evaluate((to) => {
+    history.pushState(null, "", to);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, path);
+
 /** Closes a page: what a test still held back of its requests ends with it, and is no error. */
 export async function leave(page: Page): Promise<void> {
   await page.unrouteAll({ behavior: "ignoreErrors" });
@@ -66,7 +74,7 @@ export const withoutRefusals = (odd: string[]) =>
 
 /** What axe-core finds, a line each. */
 export async function complaints(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(AXE);
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as {
       axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
@@ -74,6 +82,34 @@ export async function complaints(page: Page): Promise<string[]> {
     const { violations } = await axe.run();
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
   });
+}
+
+/** A narrow window first: what a page does to fit into it is done when it comes. */
+const LOOKS = [390, 1280].flatMap((width) =>
+  (["light", "dark"] as const).map((theme) => ({ width, theme })),
+);
+
+/** What a page is opened with that is looked at; axe-core is put into it against its policy. */
+export const LOOKED_AT: BrowserContextOptions = {
+  viewport: { width: 390, height: 860 },
+  colorScheme: "light",
+  bypassCSP: true,
+};
+
+/**
+ * Looks at what the page shows now in both themes, narrow and wide: nothing for axe-core, nothing
+ * wider than the window, and a picture of each.
+ */
+export async function inEveryLook(page: Page, name: string): Promise<void> {
+  for (const { width, theme } of LOOKS) {
+    const look = `${name}-${theme}-${width}`;
+    await page.setViewportSize({ width, height: 860 });
+    await page.emulateMedia({ colorScheme: theme });
+    expect(await complaints(page), look).toEqual([]);
+    await picture(page, look);
+    const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(wider, `${look}: the page itself is not scrolled sideways`).toBeLessThanOrEqual(0);
+  }
 }
 
 export const picture = (page: Page, name: string) =>

@@ -1,5 +1,6 @@
 /** Jobs, newest first: filters in the address, pages by place and not by number, bulk actions. */
 
+import type { ComponentProps } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 
@@ -12,8 +13,8 @@ import { type Filters, fromQuery, jobPath, jobsPath, toQuery } from "../../url/q
 import { BulkDialog } from "./bulk.tsx";
 import { Chosen } from "./chosen.tsx";
 import { Bar, Tabs } from "./filters.tsx";
-import { matching } from "./matching.ts";
 import { settled, toggled } from "./rows.ts";
+import { useSelection } from "./selection.ts";
 import { JobsTable } from "./table.tsx";
 
 const PAGE = 50;
@@ -41,26 +42,14 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
   if (cursor) query.set("cursor", cursor);
   const page = useResource(query.toString(), () => list(query));
   const [shown, setShown] = useState<JobSummary[]>();
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [beyond, setBeyond] = useState<Awaited<ReturnType<typeof matching>>>();
   const [current, setCurrent] = useState(-1);
   const [asked, setAsked] = useState<Name>();
-  const [told, setTold] = useState<{ text: string; failed?: boolean }>();
   const more = page.data?.next_cursor ?? undefined;
   const { rows, fresh } = settled(shown, page.data?.data, more !== undefined, filters.order);
   // Rows change in their places; new ones wait until they are asked for.
   useEffect(() => setShown(rows), [page.data]);
-  const chosen = beyond?.jobs ?? rows.filter((job) => selected.has(job.id));
+  const { selected, chosen, which, told, select, selectAll, end } = useSelection(rows, filters);
 
-  const select = (next: ReadonlySet<string>) => {
-    setSelected(next);
-    setBeyond(undefined);
-    setTold(undefined);
-  };
-  const selectAll = () =>
-    void matching(filters).then(setBeyond, (error: Error) =>
-      setTold({ text: `Not all were selected: ${error.message}`, failed: true }),
-    );
   const move = (by: number) => setCurrent(Math.min(rows.length - 1, Math.max(0, current + by)));
   const here = rows[current];
   useKeys({
@@ -84,9 +73,9 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
           )}
           <Chosen
             count={chosen.length}
-            told={beyond && (beyond.isAll ? "all that match" : "the first that match")}
+            told={which}
             onAsk={setAsked}
-            onAll={isWhole && hasOthers && !beyond ? selectAll : undefined}
+            onAll={isWhole && hasOthers && !which ? selectAll : undefined}
             onNone={() => select(new Set())}
           />
           {fresh > 0 && (
@@ -94,21 +83,7 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
               {fresh < PAGE ? fresh : `${PAGE} or more`} new
             </button>
           )}
-          {rows.length === 0 ? (
-            <Empty>
-              {partial
-                ? "None among the jobs that were looked at."
-                : "No job matches these filters."}
-            </Empty>
-          ) : (
-            <JobsTable rows={rows} current={current} selected={selected} onSelect={select} />
-          )}
-          {partial && (
-            <p class="quiet">
-              The search stopped after 10,000 jobs. What is older is on the next page, or found by a
-              narrower filter.
-            </p>
-          )}
+          <Rows {...{ rows, current, selected, partial }} onSelect={select} />
           <Pages more={more} first={cursor === ""} filters={filters} />
           {asked && (
             <BulkDialog
@@ -116,8 +91,7 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
               jobs={chosen}
               filters={filters}
               onDone={(text) => {
-                select(new Set());
-                setTold({ text });
+                end(text);
                 page.reload();
               }}
               onClose={() => setAsked(undefined)}
@@ -126,6 +100,27 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
         </>
       )}
     </Shown>
+  );
+}
+
+/** The rows, or that there are none; and whether the search stopped before it had seen all. */
+function Rows({ partial, ...table }: ComponentProps<typeof JobsTable> & { partial: boolean }) {
+  return (
+    <>
+      {table.rows.length > 0 ? (
+        <JobsTable {...table} />
+      ) : (
+        <Empty>
+          {partial ? "None among the jobs that were looked at." : "No job matches these filters."}
+        </Empty>
+      )}
+      {partial && (
+        <p class="quiet">
+          The search stopped after 10,000 jobs. What is older is on the next page, or found by a
+          narrower filter.
+        </p>
+      )}
+    </>
   );
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 
 import type { Stats } from "../../api/calls.ts";
-import { theme } from "../../live/theme.ts";
+import { systemIsDark, theme } from "../../live/theme.ts";
 import { number } from "../../parts/shown.tsx";
 import { columns } from "./columns.ts";
 
@@ -20,6 +20,7 @@ export function Chart({ minutes }: { minutes: Stats["minutes"] }) {
   useSignalEffect(() => {
     // Colours are read when it is drawn, so a new theme is a new chart.
     void theme.value;
+    void systemIsDark.value;
     const element = place.current;
     if (!element) return;
     const drawn = draw(element, latest.current);

@@ -40,7 +40,7 @@ export function FirstRun({ stats, onClose }: Props) {
             {seen.data?.job && <a href={jobPath(seen.data.job.id)}>{seen.data.job.task}</a>}
           </>
         ) : (
-          "There is no job yet, or none is through. Do these steps in a terminal of this machine: " +
+          "There is no job yet, or none is through. Do these steps in a terminal: " +
           "each is ticked here as soon as the server has seen it."
         )}
       </p>
