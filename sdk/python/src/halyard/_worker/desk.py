@@ -71,6 +71,8 @@ class Desk:
         #: Until when the thread of time sleeps.
         self._sleeps_until = 0.0
         self._fault: BaseException | None = None
+        #: Whether somebody who sent a signal was told what it waits for.
+        self._stops_aloud = False
         self._begun = threading.Event()
         self._ended = threading.Event()
         self._when_ended: list[Callable[[], object]] = []
@@ -117,11 +119,10 @@ class Desk:
         self._begun.wait()
         count = len(self._running)
         if count > 0:
-            jobs = "1 job" if count == 1 else f"{count} jobs"
             patience = f"{self._board.pace.shutdown_timeout:g} s"
             again = "a second signal ends at once, and leaves them to their leases' end"
-            line = f"halyard: stopping: waiting up to {patience} for {jobs}; {again}"
-            print(line, file=sys.stderr, flush=True)
+            _say(f"stopping: waiting up to {patience} for {_counted(count)}; {again}")
+            self._stops_aloud = True
         self.stop()
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -208,6 +209,8 @@ class Desk:
             running.abort(AbortReason.WORKER_STOPPED)
         self._runs.end()
         self._teller.end()
+        if self._stops_aloud:
+            _say(f"stopped: {_counted(self._board.given_back)} given back")
         self._ended.set()
         self._wake.set()
         _at_work.discard(self)
@@ -293,6 +296,14 @@ class Desk:
         _at_work.discard(self)
         self._ended = threading.Event()
         self._ended.set()
+
+
+def _say(words: str) -> None:
+    print(f"halyard: {words}", file=sys.stderr, flush=True)
+
+
+def _counted(jobs: int) -> str:
+    return "1 job" if jobs == 1 else f"{jobs} jobs"
 
 
 def _at_exit() -> None:

@@ -104,6 +104,8 @@ class Board:
         self.beating = Beating(pace.lease, now)
         self.reports = Reports()
         self.shutdown: Shutdown | None = None
+        #: Jobs that the server has taken back since the worker was stopped.
+        self.given_back = 0
         #: Since when there has been nothing to do; None when it was told.
         self.quiet_since: float | None = now
         #: No lease, deadline or patience ends before this.
@@ -219,6 +221,8 @@ class Board:
                 self.actions += held.lost(AbortReason.LEASE_LOST)
             elif pending.is_refused(result):
                 self.actions.append(Fail(held.refused()))
+            elif pending.is_release and self.shutdown is not None:
+                self.given_back += 1
             elif held.untold is not None:
                 self.actions.append(Fail(held.untold))
         self._grow_quiet(now)

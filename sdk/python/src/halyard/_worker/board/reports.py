@@ -40,6 +40,11 @@ class Pending:
     #: Its text was taken out, because it was refused alone.
     reduced: bool = False
 
+    @property
+    def is_release(self) -> bool:
+        """Whether the job is given back."""
+        return self.text.endswith(',"outcome":"released"}')
+
     def is_refused(self, result: dict[str, Any]) -> bool:
         """Whether the handler completed and the server failed the job, since it keeps no such
         result. After a repeat the job may have failed of something else by now.
