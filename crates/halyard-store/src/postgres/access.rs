@@ -105,7 +105,7 @@ async fn note(hands: Hands<'_>, entries: &VecDeque<AuditEntry>) -> Ran<()> {
 pub(super) async fn prune_audit(shared: &Shared, max: usize, kept: AuditKept) -> Ran<usize> {
     let before = shared.now().saturating_sub(kept.for_ms);
     let connection = shared.pool.get().await?;
-    let hands = Hands { client: &connection, sql: &shared.sql };
+    let hands = Hands::of(&connection, &shared.sql);
     let (lines, max_rows) = (signed(kept.lines_max), limit(max));
     let values: [Parameter<'_>; 3] = [&before, &lines, &max_rows];
     let gone = hands.execute(&shared.sql.audit_prune, &values).await?;

@@ -19,6 +19,7 @@ use tokio_postgres::{AsyncMessage, Client, Config, Error};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::connect::Lone;
+use super::names::Names;
 use super::{Ran, Trouble, told};
 use crate::clock::pause;
 
@@ -36,6 +37,8 @@ const FULL_FOR: Duration = Duration::from_secs(1);
 /// A connection that is driven, until it is dropped.
 pub(super) struct Connected {
     client: Client,
+    /// What this connection has prepared.
+    pub(super) names: Names,
     has_warned: Arc<AtomicBool>,
     driving: JoinHandle<()>,
 }
@@ -55,7 +58,7 @@ impl Connected {
                 }
             }
         });
-        Self { client, has_warned, driving }
+        Self { client, names: Names::default(), has_warned, driving }
     }
 
     /// Commits.

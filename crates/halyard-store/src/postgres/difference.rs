@@ -38,6 +38,8 @@ pub(super) struct Difference<'t> {
 pub(super) struct Changed<'t> {
     pub(super) state: State,
     pub(super) token: Option<Token>,
+    /// What its row holds; `None`: what the insert of the same transaction has made.
+    pub(super) before: Option<&'t Job>,
     pub(super) job: &'t Job,
 }
 
@@ -131,13 +133,14 @@ impl<'t> Difference<'t> {
             self.count(&row.job, 1);
             if row.job != as_inserted(&row.job) {
                 let state = state_inserted(&row.job);
-                self.changed.push(Changed { state, token: None, job: &row.job });
+                self.changed.push(Changed { state, token: None, before: None, job: &row.job });
             }
             return self.attach(None, row);
         };
         if known.job != row.job {
             let token = known.job.start.as_ref().map(|start| start.marks.token);
-            self.changed.push(Changed { state: known.job.state, token, job: &row.job });
+            let (state, before) = (known.job.state, Some(&known.job));
+            self.changed.push(Changed { state, token, before, job: &row.job });
             if known.job.state != row.job.state {
                 self.count(&known.job, -1);
                 self.count(&row.job, 1);

@@ -6,7 +6,7 @@
 //! key that somebody else made meanwhile) is run again as it is.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use halyard_core::id::JobId;
@@ -14,6 +14,7 @@ use halyard_core::{TimeMs, limits};
 use tokio::sync::{mpsc, oneshot};
 
 use super::connect::{Object, OnClaimableElsewhere, Options, Pool, Time};
+use super::front::Fronts;
 use super::loaded::Hands;
 use super::needs::{Needs, Ready};
 use super::notify::Hints;
@@ -109,8 +110,12 @@ pub(super) struct Shared {
     pub(super) node: String,
     /// Where the servers of one schema talk.
     pub(super) channel: String,
+    /// Where claims begin; `None`: always at the start.
+    pub(super) fronts: Option<Fronts>,
     /// In which order commits are told of.
     pub(super) turns: Turns,
+    /// A pooler stands between, or something like it: no statement has a name.
+    pub(super) is_pooled: AtomicBool,
     waiting: tokio::sync::Mutex<Waiting>,
 }
 
@@ -144,7 +149,10 @@ impl Lanes {
             node: format!("{}-{opened_at}", std::process::id()),
             channel: options.schema,
             hints: Hints::default(),
+            fronts: (options.time == Time::Database)
+                .then(|| Fronts::of(Arc::clone(&options.store.clock))),
             turns: Turns::default(),
+            is_pooled: AtomicBool::new(false),
             on_claimable_elsewhere: options.on_claimable_elsewhere,
             on_fatal: options.on_fatal,
             options: options.store,
@@ -192,7 +200,7 @@ impl Shared {
     /// could have given.
     pub(super) async fn begin_to_serve(&self) -> Ran<()> {
         let connection = self.pool.get().await?;
-        let hands = Hands { client: &connection, sql: &self.sql };
+        let hands = Hands::of(&connection, &self.sql);
         let now = transaction::look_at_clock(self, hands).await?.now;
         hands.execute(&self.sql.stamp_begin, &[&now]).await?;
         let (longest, outage) = (limits::LEASE_MS_MAX, limits::OUTAGE_MS);
@@ -300,13 +308,18 @@ impl Shared {
         careful: bool,
     ) -> Ran<(Vec<Change>, Turn)> {
         let connection = self.pool.get().await?;
-        let hands = Hands { client: &connection, sql: &self.sql };
+        let hands = Hands::of(&connection, &self.sql);
         let ran = transaction::run(self, hands, group, slot, careful).await;
         let Err(trouble) = &ran else { return ran };
+        if trouble.is_of_names() {
+            self.is_pooled.store(true, Ordering::Relaxed);
+        }
         if connection.batch_execute("ROLLBACK").await.is_err() || trouble.is_read_only() {
             // Whatever it is in the middle of, nobody gets it after this.
             drop(Object::take(connection));
             self.pool.distrust();
+        } else if trouble.is_of_old_plan() {
+            drop(Object::take(connection));
         }
         ran
     }

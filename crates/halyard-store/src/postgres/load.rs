@@ -9,13 +9,13 @@ use halyard_core::fingerprint::Fingerprint;
 use halyard_core::id::JobId;
 use halyard_core::job::{Details, Job, Name, State};
 use halyard_core::key::Tombstone;
-use halyard_core::planted::{Bug, planted};
 use halyard_core::{limits, operate};
 use halyard_json::Text;
 use uuid::Uuid;
 
+use super::front::{Fronts, Look};
 use super::loaded::{Before, Hands, Known, Loaded, uuids};
-use super::needs::{Needs, Ready};
+use super::needs::Needs;
 use super::rows::{self, Columns};
 use super::{Ran, Trouble, access};
 use crate::remembered::Item;
@@ -24,19 +24,21 @@ use crate::session::{Held, Row, Tables};
 
 /// Loads and locks at a time, and with the stamp, that were read before. With `careful` also the
 /// jobs whose ids new ones bring along.
-pub(super) async fn load(
+pub(super) async fn load<'f>(
     hands: Hands<'_>,
     needs: &Needs,
     (now, stamp): (TimeMs, TimeMs),
     careful: bool,
-) -> Ran<Loaded> {
-    let mut loading = Loading { hands, now, tables: Tables::new(stamp), whole: BTreeSet::new() };
+    fronts: Option<&'f Fronts>,
+) -> Ran<Loaded<'f>> {
+    let (tables, whole) = (Tables::new(stamp), BTreeSet::new());
+    let mut loading = Loading { hands, now, tables, whole, fronts, look: None };
     if now - stamp > limits::OUTAGE_MS {
         let live = hands.query(&hands.sql.live, &[&stamp]).await?;
         loading.take(&live, 0)?;
     }
     loading.load(needs, careful).await?;
-    let tables = loading.tables;
+    let Loading { tables, look, .. } = loading;
     let known = |row: &Row| Known {
         job: row.job.clone(),
         attempts: row.attempts.len(),
@@ -51,18 +53,20 @@ pub(super) async fn load(
         access: tables.access.clone(),
         stamp,
     };
-    Ok(Loaded { tables, before })
+    Ok(Loaded { tables, before, look })
 }
 
-struct Loading<'c> {
-    hands: Hands<'c>,
+pub(super) struct Loading<'c, 'f> {
+    pub(super) hands: Hands<'c>,
     now: TimeMs,
-    tables: Tables,
+    pub(super) tables: Tables,
     /// Jobs of which everything is loaded.
-    whole: BTreeSet<JobId>,
+    pub(super) whole: BTreeSet<JobId>,
+    pub(super) fronts: Option<&'f Fronts>,
+    pub(super) look: Option<Look<'f>>,
 }
 
-impl Loading<'_> {
+impl Loading<'_, '_> {
     async fn load(&mut self, needs: &Needs, careful: bool) -> Ran<()> {
         let Hands { sql, .. } = self.hands;
         self.whole.extend(&needs.whole);
@@ -204,7 +208,7 @@ impl Loading<'_> {
     }
 
     /// Puts jobs, whose columns begin at `at`, into the tables.
-    fn take(&mut self, found: &[tokio_postgres::Row], at: usize) -> Ran<Vec<JobId>> {
+    pub(super) fn take(&mut self, found: &[tokio_postgres::Row], at: usize) -> Ran<Vec<JobId>> {
         let mut ids = Vec::with_capacity(found.len());
         for row in found {
             let job = rows::job(row, at)?;
@@ -228,47 +232,13 @@ impl Loading<'_> {
         Ok(())
     }
 
-    fn dress(&mut self, id: JobId, details: Details, payload: Text) {
+    pub(super) fn dress(&mut self, id: JobId, details: Details, payload: Text) {
         if let Some(row) = self.tables.jobs.get_mut(&id) {
             row.fingerprint = details.idempotency_key.as_ref().map(|_| Fingerprint::of(&payload));
             row.is_bare = false;
             row.details = details;
             row.payload = payload;
         }
-    }
-
-    async fn ready(&mut self, ready: &Ready) -> Ran<()> {
-        let Hands { sql, .. } = self.hands;
-        let open = |it: &&Name| planted(Bug::PausedQueueClaimed) || !self.tables.is_paused(it);
-        let queues: Vec<&str> = ready.queues.iter().filter(open).map(|it| &**it).collect();
-        let mut pairs: Vec<(Name, Name)> = Vec::new();
-        match &ready.tasks {
-            Some(tasks) => {
-                for queue in queues {
-                    pairs.extend(tasks.iter().map(|task| (queue.into(), Name::clone(task))));
-                }
-            }
-            None => {
-                for row in self.hands.query(&sql.ready_tasks, &[&queues]).await? {
-                    let mut next = Columns::from(&row, 0);
-                    pairs.push((next.name()?, next.name()?));
-                }
-            }
-        }
-        if pairs.is_empty() {
-            return Ok(());
-        }
-        let (queues, tasks): (Vec<&str>, Vec<&str>) =
-            pairs.iter().map(|(queue, task)| (&**queue, &**task)).unzip();
-        let limit = rows::limit(ready.max);
-        let bytes = rows::limit(limits::CLAIM_ANSWER_BYTES_MAX);
-        let found = self.hands.query(&sql.ready, &[&queues, &tasks, &limit, &bytes]).await?;
-        for (id, found) in self.take(&found, rows::READY_JOB_AT)?.into_iter().zip(&found) {
-            let (details, payload) = rows::body(found, 0)?;
-            self.dress(id, details, payload);
-            self.whole.insert(id);
-        }
-        Ok(())
     }
 
     /// Results, checkpoints, and the attempts whose errors are the jobs'.

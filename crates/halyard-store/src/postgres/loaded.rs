@@ -10,6 +10,8 @@ use uuid::Uuid;
 
 use super::Ran;
 use super::connection::Connected;
+use super::front::Look;
+use super::names::Prepared;
 use super::statements::{Parameter, Statement, Statements};
 use crate::access::Access;
 use crate::session::remembered::Request;
@@ -20,12 +22,16 @@ use crate::session::{Held, Tables};
 pub(super) struct Hands<'c> {
     pub(super) client: &'c Connected,
     pub(super) sql: &'c Statements,
+    /// Statements that the session of this transaction knows by name.
+    prepared: Option<&'c Prepared>,
 }
 
 /// The tables of one transaction.
-pub(super) struct Loaded {
+pub(super) struct Loaded<'f> {
     pub(super) tables: Tables,
     pub(super) before: Before,
+    /// What claims saw of what is claimable.
+    pub(super) look: Option<Look<'f>>,
 }
 
 /// What stood in the database, to find out what has changed.
@@ -54,13 +60,26 @@ impl Known {
     }
 }
 
-impl Hands<'_> {
+impl<'c> Hands<'c> {
+    pub(super) fn of(client: &'c Connected, sql: &'c Statements) -> Self {
+        Self { client, sql, prepared: None }
+    }
+
+    /// The same, in a session that knows these statements.
+    pub(super) fn with(self, prepared: Option<&'c Prepared>) -> Self {
+        Self { prepared, ..self }
+    }
+
     pub(super) async fn query(
         &self,
         statement: &Statement,
         values: &[Parameter<'_>],
     ) -> Ran<Vec<tokio_postgres::Row>> {
-        Ok(self.client.query_typed(&statement.text, &statement.bind(values)).await?)
+        let known = self.prepared.and_then(|prepared| prepared.get(statement.name));
+        Ok(match known {
+            Some(known) => self.client.query(known, values).await?,
+            None => self.client.query_typed(&statement.text, &statement.bind(values)).await?,
+        })
     }
 
     pub(super) async fn execute(
@@ -68,7 +87,11 @@ impl Hands<'_> {
         statement: &Statement,
         values: &[Parameter<'_>],
     ) -> Ran<u64> {
-        Ok(self.client.execute_typed(&statement.text, &statement.bind(values)).await?)
+        let known = self.prepared.and_then(|prepared| prepared.get(statement.name));
+        Ok(match known {
+            Some(known) => self.client.execute(known, values).await?,
+            None => self.client.execute_typed(&statement.text, &statement.bind(values)).await?,
+        })
     }
 }
 

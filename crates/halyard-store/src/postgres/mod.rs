@@ -8,6 +8,7 @@
 //! | `rights` | what its user may not do in the schema |
 //! | `migrations` | the schema's history, and the functions for callers' own transactions |
 //! | `statements`, `sql/` | every statement, with the types of its parameters |
+//! | `names` | statements that the database is sent once |
 //! | `rows` | rows to nouns |
 //! | `lanes` | calls that wait, the groups that they are run in, what a failed group does |
 //! | `trouble` | what goes wrong, and what that means for a group |
@@ -16,7 +17,8 @@
 //! | `transaction` | one group: begin, load, run, write, commit |
 //! | `outcome` | what became of a commit that was not simply answered |
 //! | `needs`, `load`, `loaded` | what calls need, loading and locking it |
-//! | `difference`, `write` | what the calls made of it, writing that |
+//! | `ready`, `front` | claimable jobs, and where claims begin to look for them |
+//! | `difference`, `write`, `save` | what the calls made of it, writing that |
 //! | `plain` | a connection beside the pool, for who looks on |
 //! | [`doctor`] | what may go wrong with a database, looked at from outside |
 //! | `store`, `prune` | the verbs |
@@ -30,11 +32,13 @@ mod connect;
 mod connection;
 mod difference;
 pub mod doctor;
+mod front;
 mod lanes;
 mod load;
 mod loaded;
 mod migrations;
 pub(crate) mod moving;
+mod names;
 mod needs;
 mod notify;
 mod outcome;
@@ -43,8 +47,10 @@ mod plain;
 mod pool;
 mod prune;
 mod reads;
+mod ready;
 mod rights;
 mod rows;
+mod save;
 mod statements;
 mod store;
 #[cfg(test)]

@@ -76,7 +76,7 @@ async fn tell(shared: &Shared, queues: &BTreeSet<Name>) -> Ran<()> {
         payload.push_str(queue);
     }
     let connection = shared.pool.get().await?;
-    let hands = Hands { client: &connection, sql: &shared.sql };
+    let hands = Hands::of(&connection, &shared.sql);
     hands.query(&shared.sql.notify, &[&shared.channel, &payload]).await?;
     Ok(())
 }

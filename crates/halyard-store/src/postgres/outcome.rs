@@ -70,7 +70,7 @@ pub(super) async fn outcome(shared: &Shared, mark: &Mark) -> Ran<()> {
 
 /// Whether it is committed; `None` while it runs.
 async fn ask(shared: &Shared, connection: &Object, mark: &Mark) -> Ran<Option<bool>> {
-    let hands = Hands { client: connection, sql: &shared.sql };
+    let hands = Hands::of(connection, &shared.sql);
     let values: [super::statements::Parameter<'_>; 2] = [&mark.id, &mark.life];
     let rows = hands.query(&shared.sql.transaction_status, &values).await?;
     let row = rows.first().ok_or(Trouble::OutcomeUnknown)?;

@@ -50,7 +50,7 @@ async fn found(
     now: TimeMs,
 ) -> Ran<Vec<(JobId, TimeMs)>> {
     let connection = shared.pool.get().await?;
-    let hands = Hands { client: &connection, sql: &shared.sql };
+    let hands = Hands::of(&connection, &shared.sql);
     let mut found = Vec::new();
     for state in ENDED {
         let before = retention.ended_before(state, now);
@@ -99,7 +99,7 @@ async fn surplus(
 /// Expired tombstones, requests and minutes, and counters that count nothing.
 async fn forget(shared: &Shared, max: usize, now: TimeMs) -> Ran<usize> {
     let connection = shared.pool.get().await?;
-    let hands = Hands { client: &connection, sql: &shared.sql };
+    let hands = Hands::of(&connection, &shared.sql);
     let keys = hands.execute(&shared.sql.keys_prune, &[&now, &limit(max)]).await?;
     let keys = usize::try_from(keys).unwrap_or(max);
     let left = limit(max - keys);

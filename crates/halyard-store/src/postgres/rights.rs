@@ -14,7 +14,7 @@ const NAMED_MAX: usize = 3;
 pub(super) async fn demand(pool: &Pool, sql: &Statements, schema: &str) -> Result<(), OpenError> {
     let failed = |trouble| pool.failed(&trouble);
     let client = pool.get().await.map_err(failed)?;
-    let missing = missing(Hands { client: &client, sql }, schema).await.map_err(failed)?;
+    let missing = missing(Hands::of(&client, sql), schema).await.map_err(failed)?;
     missing.map_or(Ok(()), |missing| {
         Err(OpenError::Rights { place: pool.place().to_owned(), missing })
     })

@@ -1,27 +1,28 @@
 //! Every statement with the types of its parameters, made once for a schema.
 //!
-//! They are sent unnamed, text and parameters together, so that no connection holds any state and a
-//! pooler may give each transaction another one.
+//! They are sent unnamed, text and parameters together, so that a pooler may give each transaction
+//! another connection. Where none does, [`names`](super::names) spares the database most of that.
 
 use tokio_postgres::types::{ToSql, Type};
 
 /// A statement of this store.
 #[derive(Debug)]
 pub(super) struct Statement {
+    pub(super) name: &'static str,
     /// Its text, with the schema's own name.
     pub(super) text: String,
-    types: &'static [Type],
+    pub(super) types: &'static [Type],
 }
 
 /// A parameter, as it is bound.
 pub(super) type Parameter<'p> = &'p (dyn ToSql + Sync);
 
 impl Statement {
-    fn new(text: &str, types: &'static [Type], schema: &str) -> Self {
+    fn new(name: &'static str, text: &str, types: &'static [Type], schema: &str) -> Self {
         // Comments are for readers of the file: every call would send them.
         let lines = text.lines().filter(|line| !line.trim_start().starts_with("--"));
         let text = lines.collect::<Vec<_>>().join("\n");
-        Self { text: text.replace("halyard.", &format!("{schema}.")), types }
+        Self { name, text: text.replace("halyard.", &format!("{schema}.")), types }
     }
 
     /// Its parameters with their types.
@@ -47,6 +48,7 @@ macro_rules! statements {
             pub(super) fn of(schema: &str) -> Self {
                 Self {
                     $($name: Statement::new(
+                        stringify!($name),
                         include_str!(concat!("sql/", stringify!($name), ".sql")),
                         &[$(Type::$kind),*],
                         schema,
@@ -56,6 +58,45 @@ macro_rules! statements {
             }
         }
     };
+}
+
+impl Statements {
+    /// Those that transactions of jobs run all the time.
+    pub(super) fn of_transactions(&self) -> impl Iterator<Item = &Statement> {
+        [
+            &self.attempts_insert,
+            &self.attempts_numbered,
+            &self.attempts_of_tokens,
+            &self.bodies,
+            &self.bodies_insert,
+            &self.checkpoints,
+            &self.checkpoints_insert,
+            &self.checkpoints_named,
+            &self.counters_add,
+            &self.jobs,
+            &self.jobs_end,
+            &self.jobs_insert,
+            &self.jobs_save,
+            &self.jobs_start,
+            &self.key_names,
+            &self.keys,
+            &self.keys_take,
+            &self.minutes_add,
+            &self.numbers,
+            &self.queues,
+            &self.ready,
+            &self.ready_below,
+            &self.ready_from,
+            &self.ready_tasks,
+            &self.requests,
+            &self.requests_save,
+            &self.results,
+            &self.results_save,
+            &self.totals_add,
+            &self.transaction_id,
+        ]
+        .into_iter()
+    }
 }
 
 /// One page of jobs, oldest first and newest first, by where its places are looked for.
@@ -75,7 +116,7 @@ impl Lists {
             [("ASC", LOW, HIGH), ("DESC", HIGH, LOW)].map(|(order, near, far)| {
                 let page = include_str!("sql/list_page.sql").replace(":places", places);
                 let page = page.replace(":near", near).replace(":far", far);
-                Statement::new(&page.replace(":order", order), LIST, schema)
+                Statement::new("list_page", &page.replace(":order", order), LIST, schema)
             })
         };
         Self {
@@ -151,6 +192,7 @@ statements! {
     holder: [TEXT, TEXT];
     jobs: [UUID_ARRAY];
     jobs_delete: [INT8_ARRAY];
+    jobs_end: [INT8_ARRAY, INT2_ARRAY, UUID_ARRAY, INT2_ARRAY, INT2_ARRAY, INT8_ARRAY];
     jobs_insert: [
         INT8_ARRAY, UUID_ARRAY, TEXT_ARRAY, TEXT_ARRAY, INT2_ARRAY, INT4_ARRAY, INT8_ARRAY,
         INT8_ARRAY, INT4_ARRAY, INT4_ARRAY, INT8_ARRAY, INT8_ARRAY, FLOAT8_ARRAY, INT8_ARRAY,
@@ -162,6 +204,11 @@ statements! {
         INT8_ARRAY, BOOL_ARRAY, INT4_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8_ARRAY, UUID_ARRAY,
         INT2_ARRAY, UUID_ARRAY, UUID_ARRAY, UUID_ARRAY, TEXT_ARRAY, INT8_ARRAY, INT8_ARRAY,
         INT8_ARRAY, INT8_ARRAY, INT8_ARRAY
+    ];
+    jobs_start: [
+        INT8_ARRAY, INT2_ARRAY, UUID_ARRAY, INT2_ARRAY, INT4_ARRAY, INT8_ARRAY, INT2_ARRAY,
+        UUID_ARRAY, UUID_ARRAY, UUID_ARRAY, TEXT_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8_ARRAY,
+        INT8_ARRAY, INT8_ARRAY
     ];
     key_names: [UUID_ARRAY];
     keys: [TEXT_ARRAY, TEXT_ARRAY];
@@ -184,6 +231,8 @@ statements! {
     queues: [];
     queues_set: [TEXT_ARRAY, BOOL_ARRAY];
     ready: [TEXT_ARRAY, TEXT_ARRAY, INT8, INT8];
+    ready_below: [TEXT_ARRAY, TEXT_ARRAY, INT8, INT8, INT4];
+    ready_from: [TEXT_ARRAY, TEXT_ARRAY, INT8, INT8, INT4, INT8_ARRAY, INT8_ARRAY];
     ready_queues: [];
     ready_tasks: [TEXT_ARRAY];
     requests: [TEXT_ARRAY, TEXT_ARRAY];
@@ -195,6 +244,7 @@ statements! {
     results_save: [INT8_ARRAY, TEXT_ARRAY];
     rights: [TEXT];
     running_by_worker: [];
+    session_mark: [];
     sign_ins: [];
     sign_ins_delete: [BYTEA_ARRAY];
     sign_ins_insert: [BYTEA_ARRAY, BYTEA_ARRAY, INT8_ARRAY];

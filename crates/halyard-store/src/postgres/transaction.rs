@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
+use halyard_core::job::State;
 use halyard_core::{TimeMs, limits};
 
 use super::connect::Time;
@@ -10,6 +11,7 @@ use super::difference::Difference;
 use super::lanes::{Call, Shared, Tally};
 use super::load;
 use super::loaded::{Hands, Loaded};
+use super::names::PLAN_ONCE;
 use super::needs::Needs;
 use super::outcome::{Mark, outcome};
 use super::rows::Columns;
@@ -62,8 +64,10 @@ async fn run_on(
     taken: &Tally,
     careful: bool,
 ) -> Ran<(Vec<Change>, Turn)> {
-    let (now, stamp) = begin(shared, hands, needs.tally).await?;
-    let Loaded { mut tables, before } = load::load(hands, needs, (now, stamp), careful).await?;
+    let Begun { hands, now, stamp } = begin(shared, hands, needs.tally).await?;
+    let fronts = shared.fronts.as_ref();
+    let loaded = load::load(hands, needs, (now, stamp), careful, fronts).await?;
+    let Loaded { mut tables, before, look } = loaded;
     let numbers = numbers(shared, hands, needs.numbers).await?;
     tables.numbers = Numbers::Taken(numbers.clone());
     tables.gathered = taken.totals;
@@ -85,6 +89,13 @@ async fn run_on(
         (Err(_), Numbers::Taken(_)) => give_back(shared, &mut numbers.clone()),
     }
     wrote?;
+    if let Some(look) = look {
+        look.commit();
+    }
+    if let Some(fronts) = fronts {
+        let jobs = tables.jobs.values().map(|row| &row.job);
+        fronts.are_claimable(jobs.filter(|job| job.state == State::Queued));
+    }
     tell_of_outage(now - stamp, extended);
     let mut tally = shared.tally();
     for (id, known) in &before.jobs {
@@ -133,15 +144,28 @@ pub(super) struct Around {
     pub(super) now: TimeMs,
     stamp: TimeMs,
     is_durable: bool,
+    mark: Option<String>,
+}
+
+struct Begun<'c> {
+    hands: Hands<'c>,
+    now: TimeMs,
+    stamp: TimeMs,
 }
 
 /// Begins, and reads the time and the stamp. The stamp is locked, before any job, by who may write
 /// it.
-async fn begin(shared: &Shared, hands: Hands<'_>, stamps: bool) -> Ran<(TimeMs, TimeMs)> {
+async fn begin<'c>(shared: &Shared, hands: Hands<'c>, stamps: bool) -> Ran<Begun<'c>> {
+    let names = &hands.client.names;
+    names.mark(hands.client, hands.sql, &shared.is_pooled).await?;
+    let plan_once = if names.are_there() { PLAN_ONCE } else { "" };
+    let begin = format!("{BEGIN}{plan_once}");
     let (begun, around) =
-        tokio::join!(biased; hands.client.batch_execute(BEGIN), look_at_clock(shared, hands));
+        tokio::join!(biased; hands.client.batch_execute(&begin), look_at_clock(shared, hands));
     begun?;
-    let Around { now, mut stamp, is_durable } = around?;
+    let Around { now, mut stamp, is_durable, mark } = around?;
+    let known = names.of_session(hands.client, hands.sql, mark.as_deref(), &shared.is_pooled);
+    let hands = hands.with(known.await?);
     if !is_durable {
         hands.client.batch_execute("SET LOCAL synchronous_commit = on").await?;
     }
@@ -150,7 +174,7 @@ async fn begin(shared: &Shared, hands: Hands<'_>, stamps: bool) -> Ran<(TimeMs, 
         let row = rows.first().ok_or(Trouble::ChangedMeanwhile)?;
         stamp = Columns::from(row, 0).next()?;
     }
-    Ok((now, stamp))
+    Ok(Begun { hands, now, stamp })
 }
 
 /// Reads the clock, the stamp, and whether a commit is durable.
@@ -160,6 +184,7 @@ pub(super) async fn look_at_clock(shared: &Shared, hands: Hands<'_>) -> Ran<Arou
     let mut next = Columns::from(row, 0);
     let (stamp, at): (TimeMs, TimeMs) = (next.next()?, next.next()?);
     let synchronous: &str = next.next()?;
+    let mark = next.next()?;
     let now = match shared.time {
         Time::Given => shared.options.clock.now(),
         Time::Database => {
@@ -167,7 +192,7 @@ pub(super) async fn look_at_clock(shared: &Shared, hands: Hands<'_>) -> Ran<Arou
             at
         }
     };
-    Ok(Around { now, stamp, is_durable: !matches!(synchronous, "off" | "local") })
+    Ok(Around { now, stamp, is_durable: !matches!(synchronous, "off" | "local"), mark })
 }
 
 /// Numbers for new jobs: those that were not used before, then new ones.

@@ -70,6 +70,10 @@ impl Trouble {
             SqlState::IN_FAILED_SQL_TRANSACTION,
             // By an administrator's hand; what takes long of itself is not cancelled.
             SqlState::QUERY_CANCELED,
+            // Of a name, or of what it stood for before the schema was brought up to date.
+            SqlState::INVALID_SQL_STATEMENT_NAME,
+            SqlState::DUPLICATE_PSTATEMENT,
+            SqlState::FEATURE_NOT_SUPPORTED,
         ];
         match self {
             // What was lost before its commit was sent is rolled back.
@@ -100,6 +104,19 @@ impl Trouble {
     fn follows(&self) -> bool {
         matches!(self, Self::Database(error)
             if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION))
+    }
+
+    /// Says whether the session has other names than this connection gave it.
+    pub(super) fn is_of_names(&self) -> bool {
+        let codes = [SqlState::INVALID_SQL_STATEMENT_NAME, SqlState::DUPLICATE_PSTATEMENT];
+        matches!(self, Self::Database(error)
+            if error.code().is_some_and(|code| codes.contains(code)))
+    }
+
+    /// Says whether a prepared statement gives other columns by now: a newer server has added some.
+    pub(super) fn is_of_old_plan(&self) -> bool {
+        matches!(self, Self::Database(error)
+            if error.code() == Some(&SqlState::FEATURE_NOT_SUPPORTED))
     }
 
     /// Says whether a lock was waited for in vain.

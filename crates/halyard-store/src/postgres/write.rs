@@ -3,12 +3,13 @@
 use futures_util::future::{BoxFuture, FutureExt, join_all};
 use halyard_core::fingerprint::Fingerprint;
 use halyard_core::id::JobId;
-use halyard_core::job::{Job, ReportKind, RetryReason};
+use halyard_core::job::{ReportKind, RetryReason};
 use uuid::Uuid;
 
-use super::difference::{Changed, Difference, state_inserted};
+use super::difference::{Difference, state_inserted};
 use super::loaded::{Hands, integer};
 use super::rows::{self, signed};
+use super::save::save;
 use super::statements::Parameter;
 use super::trouble::root_cause;
 use super::{Ran, Trouble, access};
@@ -28,7 +29,7 @@ impl Difference<'_> {
             writes.push(self.insert(hands).boxed());
         }
         if !self.changed.is_empty() {
-            writes.push(self.save(hands).boxed());
+            writes.push(save(hands, &self.changed).boxed());
         }
         if !(self.attempts.is_empty()
             && self.checkpoints.is_empty()
@@ -118,61 +119,6 @@ impl Difference<'_> {
             hands.execute(&hands.sql.bodies_insert, &bodies),
         )?;
         Ok(())
-    }
-
-    async fn save(&self, hands: Hands<'_>) -> Ran<()> {
-        let changed = &self.changed;
-        let token = |job: &Job| job.start.as_ref().map(|it| Uuid::from_u128(it.marks.token.0));
-        let of_start = |read: fn(&halyard_core::job::Start) -> i64| -> Vec<Option<i64>> {
-            of(changed, |Changed { job, .. }| job.start.as_ref().map(read))
-        };
-        let saved = hands
-            .execute(
-                &hands.sql.jobs_save,
-                &[
-                    &of(changed, |Changed { job, .. }| job.seq),
-                    &of(changed, |it| small(it.state.number())),
-                    &of(changed, |it| it.token.map(|token| Uuid::from_u128(token.0))),
-                    &of(changed, |Changed { job, .. }| small(job.state.number())),
-                    &of(changed, |Changed { job, .. }| job.run_at),
-                    &of(changed, |Changed { job, .. }| integer(job.life)),
-                    &of(changed, |Changed { job, .. }| integer(job.attempt)),
-                    &of(changed, |Changed { job, .. }| i64::from(job.starts)),
-                    &of(changed, |Changed { job, .. }| integer(job.crashes)),
-                    &of(changed, |Changed { job, .. }| i64::from(job.releases)),
-                    &of(changed, |Changed { job, .. }| i64::from(job.snoozes)),
-                    &of(changed, |Changed { job, .. }| job.queued_at),
-                    &of(changed, |Changed { job, .. }| job.error_start.map(i64::from)),
-                    &of(changed, |Changed { job, .. }| job.cancel_requested),
-                    &of(changed, |Changed { job, .. }| job.finished_at),
-                    &of(changed, |Changed { job, .. }| job.holds_key),
-                    &of(changed, |Changed { job, .. }| integer(job.checkpoints)),
-                    &of(changed, |Changed { job, .. }| signed(job.checkpoints_bytes)),
-                    &of(changed, |Changed { job, .. }| signed(job.replays)),
-                    &of(changed, |Changed { job, .. }| signed(job.rejected)),
-                    &of(changed, |Changed { job, .. }| job.replaced_by.map(uuid)),
-                    &of(changed, |Changed { job, .. }| {
-                        job.start.as_ref().map(|start| small(start.state.number()))
-                    }),
-                    &of(changed, |Changed { job, .. }| {
-                        job.start.as_ref().map(|it| Uuid::from_u128(it.marks.attempt_id.0))
-                    }),
-                    &of(changed, |Changed { job, .. }| token(job)),
-                    &of(changed, |Changed { job, .. }| {
-                        job.start.as_ref().and_then(|start| start.claim).map(Uuid::from_bytes)
-                    }),
-                    &of(changed, |Changed { job, .. }| {
-                        job.start.as_ref().map(|start| &*start.worker)
-                    }),
-                    &of_start(|start| start.queued_at),
-                    &of_start(|start| start.started_at),
-                    &of_start(|start| start.lease_ms),
-                    &of_start(|start| start.expires_at),
-                    &of_start(|start| start.deadline),
-                ],
-            )
-            .await?;
-        if saved == changed.len() as u64 { Ok(()) } else { Err(Trouble::ChangedMeanwhile) }
     }
 
     /// Attempts, checkpoints and results.
@@ -387,14 +333,14 @@ impl Difference<'_> {
 }
 
 /// One column.
-fn of<'r, T, V>(rows: &'r [T], read: impl Fn(&'r T) -> V) -> Vec<V> {
+pub(super) fn of<'r, T, V>(rows: &'r [T], read: impl Fn(&'r T) -> V) -> Vec<V> {
     rows.iter().map(read).collect()
 }
 
-fn uuid(id: JobId) -> Uuid {
+pub(super) fn uuid(id: JobId) -> Uuid {
     Uuid::from_u128(id.0)
 }
 
-fn small(number: u8) -> i16 {
+pub(super) fn small(number: u8) -> i16 {
     i16::from(number)
 }

@@ -61,7 +61,7 @@ pub async fn examine(options: &Options) -> Vec<Finding> {
 
 async fn look(options: &Options, schema: &str, client: &Connected) -> Ran<Vec<Finding>> {
     let sql = Statements::of(schema);
-    let hands = Hands { client, sql: &sql };
+    let hands = Hands::of(client, &sql);
     let before = options.store.clock.now();
     let rows = hands.query(&sql.doctor, &[&options.schema]).await?;
     // The database told its time somewhere between question and answer.

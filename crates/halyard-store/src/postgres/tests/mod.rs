@@ -3,11 +3,13 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that panics has failed")]
 
 mod counting;
+mod front;
 mod groups;
 mod lists;
 mod losses;
 mod migrations;
 mod moving;
+mod names;
 mod numbers;
 mod opening;
 mod plans;

@@ -8,6 +8,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
@@ -84,6 +85,57 @@ async fn steps(ground: &Ground, statement: &Statement, values: &Values) -> Vec<S
             step.contains("Scan") && !step.contains("CTE Scan") || step.ends_with("Sort")
         })
         .collect()
+}
+
+/// The steps of a plan that a session keeps for whatever values come.
+async fn steps_kept(ground: &Ground, statement: &Statement) -> Vec<String> {
+    let types: Vec<&str> = statement.types.iter().map(|kind| kind.name()).collect();
+    let types = if types.is_empty() { String::new() } else { format!("({})", types.join(", ")) };
+    let nothing = vec!["NULL"; statement.types.len()].join(", ");
+    let values = if nothing.is_empty() { nothing } else { format!("({nothing})") };
+    let text = &statement.text;
+    ground.client.batch_execute(&format!("PREPARE kept{types} AS {text}")).await.unwrap();
+    let explain = format!("EXPLAIN (COSTS OFF) EXECUTE kept{values}");
+    let rows = ground.client.simple_query(&explain).await.unwrap();
+    ground.client.batch_execute("DEALLOCATE kept").await.unwrap();
+    rows.iter()
+        .filter_map(|row| match row {
+            SimpleQueryMessage::Row(row) => row.get(0),
+            _ => None,
+        })
+        .map(|step| step.trim_start_matches([' ', '-', '>']).to_owned())
+        .filter(|step| step.contains(" on ") && step.contains("Scan"))
+        .collect()
+}
+
+/// Transactions keep plans, which know none of the values: a row is found by its number, by its id
+/// or by the order of claims, and nothing is read through.
+#[tokio::test]
+async fn plans_that_are_kept_find_rows_by_their_indexes() {
+    let ground = Ground::bare().await;
+    ground.migrate().await.unwrap();
+    let sql = Statements::of(&ground.options.schema);
+    ground.run("SET plan_cache_mode = force_generic_plan; SET jit = off").await;
+    for off in ["seqscan", "hashjoin", "mergejoin"] {
+        ground.run(&format!("SET enable_{off} = off")).await;
+    }
+    for standing in ["filled", "analyzed"] {
+        match standing {
+            "filled" => ground.run(include_str!("filled.sql")).await,
+            _ => ground.run("ANALYZE").await,
+        }
+        for statement in sql.of_transactions() {
+            let name = statement.name;
+            for step in steps_kept(&ground, statement).await {
+                let small = SMALL.iter().any(|table| step.contains(table));
+                assert!(small || !step.contains("Seq Scan"), "{standing}: {name}: {step}");
+                let index = if name.starts_with("ready") { "jobs_ready" } else { "jobs_pkey" };
+                let of_jobs = step.ends_with(" on jobs") && step.starts_with("Index");
+                assert!(!of_jobs || step.contains(index), "{standing}: {name}: {step}");
+            }
+        }
+    }
+    ground.drop_schema().await;
 }
 
 #[tokio::test]
