@@ -137,6 +137,23 @@ test("who signs in in one tab is let in in the others", async () => {
   await other.locator(".door").waitFor();
 });
 
+test("two servers of one host do not sign each other out", async () => {
+  const other = await new Server(ROOT).start();
+  try {
+    await come("/jobs");
+    await signIn(page, ROOT);
+    await page.goto(`${other.url}/jobs`);
+    await signIn(page, ROOT);
+    await visit(page, `${server.url}/jobs`);
+    await visit(page, `${other.url}/jobs`);
+    await button("Sign out").click();
+    await field().waitFor();
+    await visit(page, `${server.url}/jobs`);
+  } finally {
+    await other.end();
+  }
+});
+
 test("a refusal from before signing in does not shut the door again", async () => {
   await come("/jobs");
   await field().waitFor();

@@ -9,6 +9,8 @@ import { number } from "../../parts/shown.tsx";
 import { columns } from "./columns.ts";
 
 const HEIGHT = 190;
+/** Between two lines of the chart: whole jobs, there are no halves. */
+const WHOLE = Array.from({ length: 9 }, (_, n) => [1, 2, 5].map((it) => it * 10 ** n)).flat();
 
 export function Chart({ minutes }: { minutes: Stats["minutes"] }) {
   const place = useRef<HTMLDivElement>(null);
@@ -63,7 +65,7 @@ function draw(place: HTMLElement, data: [number[], number[], number[]]): uPlot {
       legend: { show: false },
       cursor: { show: false },
       scales: { y: { range: (_, _low, high) => [0, Math.max(high, 4)] } },
-      axes: [axis, { ...axis, size: 44 }],
+      axes: [axis, { ...axis, size: 44, incrs: WHOLE }],
       series: [
         {},
         { stroke: colour("--chart-completed"), width: 1.5, points: { show: false } },
