@@ -62,7 +62,7 @@ function hear(signal: NodeJS.Signals): void {
     const wait = Math.max(...all.map((one) => one.shutdownTimeoutMs));
     say(
       `stopping: waiting up to ${spoken(wait)} for ${counted(running)}; ` +
-        "the same signal again ends at once",
+        "a second signal ends at once",
     );
   }
   const stops = [...workers.keys()].map((worker) => worker.stop());

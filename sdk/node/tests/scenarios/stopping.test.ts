@@ -21,7 +21,7 @@ scenario("shutdown", () =>
       expect(performance.now() - begin).toBeLessThan(30_000);
       await process.complains("stopped");
       expect(process.complained).toEqual([
-        "halyard: stopping: waiting up to 2 s for 10 jobs; the same signal again ends at once",
+        "halyard: stopping: waiting up to 2 s for 10 jobs; a second signal ends at once",
         "halyard: stopped: 5 jobs given back",
       ]);
       for (const [n, { job }] of created.entries()) {
@@ -41,7 +41,7 @@ scenario("second_signal", () =>
   withProcesses(async (start) => {
     for (const first of ["SIGTERM", "SIGINT"] as const) {
       await withServer(async (server, halyard) => {
-        const process = start(server.url, "sleeper");
+        const process = start(server.url, "patient");
         await halyard.jobs.create({ task: "t", queue: "q", payload: 60 });
         await process.says("running");
         process.signal(first);
@@ -52,7 +52,7 @@ scenario("second_signal", () =>
         });
         process.signal("SIGTERM");
         expect(await process.ended()).toEqual({ code: 143, signal: null });
-        await process.complains("waiting up to 2 s for 1 job; the same signal");
+        await process.complains("waiting up to 60 s for 1 job; a second signal ends at once");
       });
     }
   }),

@@ -45,6 +45,9 @@ const roles = {
     return "slept";
   },
 
+  /** The same, in a worker that waits for its handlers for a minute. */
+  patient: (job) => roles.sleeper(job),
+
   /** Writes a checkpoint when it is told to go on, which is after its lease. */
   async late(job) {
     say("running");
@@ -104,7 +107,7 @@ const worker = halyard.worker({
   queues: ["q"],
   concurrency: role === "late" || role === "brief" ? 1 : 10,
   lease: "5s",
-  shutdownTimeout: "2s",
+  shutdownTimeout: role === "patient" ? "1m" : "2s",
 });
 worker.task("t", roles[role]);
 if (role === "brief") {

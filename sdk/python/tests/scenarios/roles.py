@@ -154,6 +154,9 @@ HANDLERS: dict[tuple[str, bool], Callable[..., Any]] = {
     ("month", True): close_month_async,
     ("sleeper", False): sleep,
     ("sleeper", True): sleep_async,
+    # In a worker that waits for its handlers for a minute.
+    ("patient", False): sleep,
+    ("patient", True): sleep_async,
     ("late", False): come_late,
     ("late", True): come_late_async,
     ("poison", False): poison,
@@ -176,7 +179,7 @@ def main() -> None:
         "queues": ["q"],
         "concurrency": concurrency,
         "lease": 5,
-        "shutdown_timeout": 2,
+        "shutdown_timeout": 60 if role == "patient" else 2,
     }
     if KIND == "asyncio":
 

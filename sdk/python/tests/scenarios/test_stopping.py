@@ -62,7 +62,7 @@ def drains(client: Halyard, process: Process) -> bool:
 @pytest.mark.parametrize("kind", ["plain", "asyncio"])
 def test_second_signal(server: Server, client: Halyard, kind: str) -> None:
     for first in (signal.SIGTERM, signal.SIGINT):
-        with Process(server, "sleeper", kind) as process:
+        with Process(server, "patient", kind) as process:
             job = client.jobs.create(task="t", queue="q", payload=60)
             process.says("running")
             process.signal(first)

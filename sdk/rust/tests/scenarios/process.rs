@@ -102,7 +102,7 @@ async fn worker_process() {
         .task("t", move |job: Job| play(played.clone(), job))
         .concurrency(if brief || role == "late" { 1 } else { 10 })
         .lease(Duration::from_secs(5))
-        .shutdown_timeout(Duration::from_secs(2))
+        .shutdown_timeout(Duration::from_secs(if role == "patient" { 60 } else { 2 }))
         .build()
         .expect("a worker");
     if brief {
@@ -119,7 +119,8 @@ async fn play(role: String, job: Job) -> HandlerResult<String> {
     match role.as_str() {
         "brief" => Ok("done".to_owned()),
         "month" => close_month(job).await,
-        "sleeper" => {
+        // The second one in a worker that waits for its handlers for a minute.
+        "sleeper" | "patient" => {
             say("running");
             tokio::time::sleep(Duration::from_secs(job.payload()?)).await;
             Ok("slept".to_owned())

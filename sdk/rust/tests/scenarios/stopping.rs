@@ -43,7 +43,7 @@ pub(crate) async fn second_signal() {
     let server = Server::start();
     let mut drained = HashSet::new();
     for first in [Signal::TERM, Signal::INT] {
-        let mut process = Process::start(&server, "sleeper", Path::new(""));
+        let mut process = Process::start(&server, "patient", Path::new(""));
         let job = NewJob::new("t").queue("q").payload(&60);
         let job = server.client().jobs().create(job).await.expect("created");
         process.says("running", 1).await;
