@@ -57,11 +57,13 @@ fn running(client: &mut Client) -> (String, Value) {
     (id, json!({ "outcomes": [report] }))
 }
 
-/// Refused in time, with the advice to come again.
+/// Refused in time, with the advice to come again: nothing came, or every connection is held.
 #[track_caller]
 fn is_refused(answer: Answer) {
     assert!(answer.header("retry-after").is_some(), "{answer:?}");
-    answer.refused(503, "storage_unavailable");
+    let code = answer.code();
+    assert!(matches!(code.as_str(), "storage_unavailable" | "overloaded"), "{answer:?}");
+    answer.refused(503, &code);
 }
 
 /// Creates by many clients at once, each with an id and a key of its own.
