@@ -14,11 +14,23 @@ const HISTORY: History = History(&[
     ("access", include_str!("migrations/0003_access.sql")),
 ]);
 
+/// How often it is tried: beside servers that work it may lose a deadlock, which undoes all of it.
+const TRIES: usize = 10;
+
 /// Applies what is missing in `schema`, a quoted name, and makes the schema when it is not there.
 pub(super) async fn migrate(pool: &Pool, schema: &str) -> Result<(), OpenError> {
     let failed = |trouble: Trouble| pool.failed(&trouble);
-    let mut client = pool.get().await.map_err(failed)?;
-    let verdict = apply(&mut client, schema).await.map_err(failed)?;
+    let mut tries = 0;
+    let verdict = loop {
+        let mut client = pool.get().await.map_err(failed)?;
+        tries += 1;
+        match apply(&mut client, schema).await {
+            Err(trouble) if trouble.passes() && tries < TRIES => {
+                tracing::info!(%trouble, "bringing the schema up to date is tried again");
+            }
+            ran => break ran.map_err(failed)?,
+        }
+    };
     verdict.map_err(|mismatch| refused(mismatch, schema))
 }
 
