@@ -118,7 +118,9 @@ async fn every_metric_is_in_the_operations_page() {
         })
         .collect();
     let page = page("operations/serving.md");
-    let named = quoted(&page).into_iter().filter(|word| word.starts_with("halyard_"));
+    // A setting of PostgreSQL's sessions has a dot in its name.
+    let is_metric = |word: &&str| word.starts_with("halyard_") && !word.contains('.');
+    let named = quoted(&page).into_iter().filter(is_metric);
     assert_eq!(named.map(str::to_owned).collect::<BTreeSet<_>>(), counted);
 }
 
