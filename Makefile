@@ -28,6 +28,9 @@ END := @scripts/stage end
 BUILD := cargo build --release --locked --quiet -p halyard-server --bin halyard
 # Runs a stage beside a Redis and a PostgreSQL of its own, or beside the services that it names.
 BESIDE := scripts/services run
+# One choice of packages and features, so that nothing is compiled a second time with others.
+ALL := --locked --workspace --features halyard/redis,halyard/postgres
+CRATES := $(ALL) --exclude halyard-house --exclude halyard-tests
 END_TO_END := cargo test --locked -p halyard-tests
 # Biome finds its settings from the folder it runs in.
 BIOME := env -C examples ../sdk/node/node_modules/.bin/biome ci
@@ -66,13 +69,11 @@ test:
 	$(SETUP) frameworks
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
-	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
-	$(STAGE) lints-stores cargo clippy --locked -p halyard --all-features --all-targets -- -D warnings
-	$(STAGE) tests $(BESIDE) cargo test --locked --workspace --exclude halyard-house --exclude halyard-tests --exclude halyard --exclude halyard-example-billing --exclude halyard-example-sqlx
-	$(STAGE) planted-bugs $(BESIDE) --postgres cargo test --locked -p halyard-store --features planted-bugs --test planted
+	$(STAGE) lints cargo clippy $(ALL) --all-targets -- -D warnings
 	$(STAGE) release $(BUILD)
+	$(STAGE) tests $(BESIDE) cargo test $(CRATES)
+	$(STAGE) planted-bugs $(BESIDE) --postgres cargo test $(CRATES) --features halyard-store/planted-bugs --test planted
 	$(STAGE) schemathesis scripts/schemathesis/run
-	$(STAGE) sdk-rust $(BESIDE) cargo test --locked -p halyard --all-features
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
 	$(STAGE) dashboard-lints npm --prefix dashboard run lint
 	$(STAGE) examples-lints $(BIOME) billing/node lesson/node frameworks
@@ -86,8 +87,6 @@ test:
 	$(STAGE) sdk-python $(BESIDE) $(SDK_PYTHON)/test
 	$(STAGE) billing-node $(BESIDE) npm --prefix examples/billing/node test
 	$(STAGE) billing-python $(BESIDE) $(BILLING_PYTHON)/test
-	$(STAGE) billing-rust $(BESIDE) cargo test --locked -p halyard-example-billing
-	$(STAGE) sqlx $(BESIDE) --postgres cargo test --locked -p halyard-example-sqlx
 	$(STAGE) bench-peers-lints bench/peers/check
 	$(STAGE) lesson examples/lesson/test
 	$(STAGE) frameworks $(FRAMEWORKS)/test
@@ -117,8 +116,7 @@ check:
 	$(SETUP) frameworks
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
-	$(STAGE) lints cargo clippy --locked --workspace --all-targets -- -D warnings
-	$(STAGE) lints-stores cargo clippy --locked -p halyard --all-features --all-targets -- -D warnings
+	$(STAGE) lints cargo clippy $(ALL) --all-targets -- -D warnings
 	$(STAGE) dependencies scripts/check-dependencies
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
 	$(STAGE) dashboard-lints npm --prefix dashboard run lint

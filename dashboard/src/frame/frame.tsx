@@ -6,7 +6,7 @@ import { ask, locked, session, trouble } from "../live/access.ts";
 import { useKeys } from "../live/keyboard.ts";
 import { listen } from "../live/live.ts";
 import { Footer, Help } from "./footer.tsx";
-import { Header } from "./header.tsx";
+import { Brand, Header } from "./header.tsx";
 import { PAGES } from "./pages.tsx";
 import { SignIn, SignInAgain } from "./sign-in.tsx";
 
@@ -15,9 +15,14 @@ export function Frame() {
   if (!session.value) {
     if (locked.value) return <SignIn />;
     return (
-      <p class="quiet alone" role="status">
-        Asking the server… {trouble.value}
-      </p>
+      <>
+        <header class="frame">
+          <Brand />
+        </header>
+        <p class="quiet alone" role="status">
+          Asking the server… {trouble.value}
+        </p>
+      </>
     );
   }
   return (

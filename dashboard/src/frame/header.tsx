@@ -23,9 +23,7 @@ export function Header() {
   return (
     <>
       <header class="frame">
-        <a class="brand" href="/">
-          <img src="/icon.svg" alt="" width="22" height="22" /> Halyard
-        </a>
+        <Brand />
         <nav ref={nav} aria-label="Pages">
           {pages.map((page) => (
             <a
@@ -51,6 +49,13 @@ export function Header() {
     </>
   );
 }
+
+/** What `index.html` shows as well, before a script has run. */
+export const Brand = () => (
+  <a class="brand" href="/">
+    <img src="/icon.svg" alt="" width="22" height="22" /> Halyard
+  </a>
+);
 
 const HEARING = {
   live: ["●", "Live", "Changes are shown as they happen."],

@@ -33,6 +33,7 @@ const PAGES: [string, () => string][] = [
   ["none", () => "/jobs?queue=nothing-is-here"],
   ["job", () => `/jobs/${failed}`],
   ["no-job", () => "/jobs/job_01jdvw3k8pf5tvn2c7m9a0r4xq"],
+  ["nowhere", () => "/nowhere"],
   ["keys", () => "/keys?task=close-month&key=close:2026-11"],
   ["queues", () => "/queues"],
   ["workers", () => "/workers"],
@@ -42,8 +43,9 @@ test.each(PAGES)("%s", async (name, path) => {
   const { page, odd } = await reader(browser, server.url, LOOKED_AT);
   await visit(page, path());
   await inEveryLook(page, name);
-  // A job that is not there is a 404, which the browser tells in its console.
-  expect(odd.filter((it) => !(name === "no-job" && it.includes("404")))).toEqual([]);
+  // What is not there is a 404, which the browser tells in its console.
+  const isMissing = name === "no-job" || name === "nowhere";
+  expect(odd.filter((it) => !(isMissing && it.includes("404")))).toEqual([]);
   await leave(page);
 });
 

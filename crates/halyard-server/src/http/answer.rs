@@ -106,6 +106,13 @@ impl Answer {
         self
     }
 
+    /// Another status than its kind has.
+    #[must_use]
+    pub fn with_status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
     /// Adds any header.
     #[must_use]
     pub fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {

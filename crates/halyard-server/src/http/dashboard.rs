@@ -4,17 +4,19 @@
 //! page has no data in it: what it shows it asks the API for, with the key of who looks. It may
 //! load only what this server serves, runs no script that stands in it, and is in no other page's
 //! frame. A file's name changes with its content, so a browser keeps it for ever; the page itself
-//! is asked for each time and answered by 304 while it is the same.
+//! is asked for each time and answered by 304 while it is the same. A browser is shown the page at
+//! every other address too, with 404: it says that there is nothing.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
 use halyard_api::problem::Code;
 use http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, ETAG, IF_NONE_MATCH,
-    REFERRER_POLICY, VARY,
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, ETAG,
+    IF_NONE_MATCH, REFERRER_POLICY, VARY,
 };
-use http::{HeaderName, HeaderValue};
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 use rust_embed::{Embed, EmbeddedFile};
 
 use super::App;
@@ -32,6 +34,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
      connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; \
      require-trusted-types-for 'script'",
 );
+const HTML: &str = "text/html; charset=utf-8";
 const NO_REFERRER: HeaderValue = HeaderValue::from_static("no-referrer");
 const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
@@ -53,14 +56,26 @@ pub async fn page(_app: &App, call: &Call) -> Result<Answer, Refused> {
     let same = call.parts.headers.get(IF_NONE_MATCH).is_some_and(|known| *known == tag);
     let page = match same {
         true => Answer::not_modified(),
-        false => Answer::text("text/html; charset=utf-8", bytes(file)),
+        false => Answer::text(HTML, bytes(file)),
     };
-    Ok(page
-        .with(CONTENT_SECURITY_POLICY, POLICY)
+    Ok(guarded(page).with(CACHE_CONTROL, ASK_FIRST).with(ETAG, tag))
+}
+
+/// The page at an address that it does not know, for a person who came to it with a browser; it
+/// says that there is nothing. A program gets a problem.
+pub fn nowhere(request: &Parts) -> Option<Answer> {
+    let accepted = request.headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    let is_person = request.method == Method::GET
+        && !request.uri.path().starts_with("/v1/")
+        && accepted.is_some_and(|types| types.contains("text/html"));
+    let file = Files::get("index.html").filter(|_| is_person)?;
+    Some(guarded(Answer::text(HTML, bytes(file)).with_status(StatusCode::NOT_FOUND)))
+}
+
+fn guarded(page: Answer) -> Answer {
+    page.with(CONTENT_SECURITY_POLICY, POLICY)
         .with(REFERRER_POLICY, NO_REFERRER)
         .with(OPENER, SAME_ORIGIN)
-        .with(CACHE_CONTROL, ASK_FIRST)
-        .with(ETAG, tag))
 }
 
 /// The sign of the page.

@@ -17,7 +17,7 @@ use super::connection::Link;
 use super::refused::{Refused, shown};
 use super::request_id::RequestId;
 use super::routes::{Found, Route};
-use super::{App, routes};
+use super::{App, dashboard, routes};
 use crate::access::keyring::Caller;
 
 /// Nobody is there to be answered: the connection is closed.
@@ -50,8 +50,11 @@ pub async fn serve(
         Found::Nothing => {
             let path = shown(parts.uri.path());
             body::discard(body).await;
-            let refused = Refused::new(Code::NotFound, format!("there is nothing at {path}"));
-            (None, Err((refused, None)))
+            let refused = || {
+                let refused = Refused::new(Code::NotFound, format!("there is nothing at {path}"));
+                (refused, None)
+            };
+            (None, dashboard::nowhere(&parts).ok_or_else(refused))
         }
         Found::OtherMethods(allow) => {
             let detail = format!("{} is not among the methods of this address", parts.method);

@@ -107,6 +107,31 @@ async fn nothing_is_framed_kept_guessed_or_led_elsewhere() {
     assert_eq!(reply.header("access-control-allow-origin"), None);
 }
 
+/// A browser is shown the page, which says that there is nothing; a program gets a problem.
+#[tokio::test]
+async fn an_unknown_address_is_answered_as_it_was_asked() {
+    let served = Served::start_with_key().await;
+    let browser = [("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")];
+    for path in ["/nonsense", "/job", "/jobs/a/b", "/jobs/%ff", "/assets"] {
+        let reply = served.send("GET", path, &browser, b"").await;
+        assert_eq!(reply.status, 404, "{path}: {reply:?}");
+        assert_eq!(reply.header("content-type"), Some("text/html; charset=utf-8"), "{path}");
+        assert_eq!(reply.header("cache-control"), Some("no-store"), "{path}");
+        let policy = reply.header("content-security-policy").unwrap();
+        assert!(policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+    }
+    let programs = [
+        ("GET", "/nonsense", &[][..]),
+        ("GET", "/nonsense", &[("Accept", "*/*")]),
+        ("POST", "/nonsense", &browser),
+        ("GET", "/v1/nonsense", &browser),
+    ];
+    for (method, path, headers) in programs {
+        let reply = served.send(method, path, headers, b"").await;
+        assert_eq!((reply.status, reply.code()), (404, "not_found"), "{method} {path}: {reply:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_get_changes_nothing_whatever_it_says_it_is() {
     let served = Served::start().await;

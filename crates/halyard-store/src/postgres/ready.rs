@@ -11,6 +11,10 @@ use super::load::Loading;
 use super::loaded::Hands;
 use super::needs::Ready;
 use super::rows::{self, Columns};
+use super::statements::Parameter;
+
+/// Bytes of the jobs of one answer, beside its first job.
+const BYTES_MAX: i64 = limits::CLAIM_ANSWER_BYTES_MAX as i64;
 
 impl Loading<'_, '_> {
     /// The next jobs, locked, with their bodies.
@@ -77,18 +81,21 @@ async fn along(hands: Hands<'_>, look: &Look<'_>, max: usize) -> Ran<Vec<Row>> {
         run_at.push(*at);
         seq.push(*number);
     }
-    let bytes = rows::limit(limits::CLAIM_ANSWER_BYTES_MAX);
-    let mut found = hands
-        .query(
-            &hands.sql.ready_from,
-            &[&queues, &tasks, &rows::limit(max), &bytes, &priority, &run_at, &seq],
-        )
-        .await?;
-    let seen = found.last().map_or(Ok(0), |row| Columns::from(row, row.len() - 1).large())?;
-    if found.len() < max && found.len() as u64 == seen {
-        let left = rows::limit(max - found.len());
-        let below = &hands.sql.ready_below;
-        found.extend(hands.query(below, &[&queues, &tasks, &left, &bytes, &priority]).await?);
+    let sql = &hands.sql.ready;
+    let values: [Parameter<'_>; 7] =
+        [&queues, &tasks, &rows::limit(max), &BYTES_MAX, &priority, &run_at, &seq];
+    let mut found = hands.query(&sql.from, &values).await?;
+    let (seen, bytes) = match found.last() {
+        None => (0, 0),
+        Some(last) => (
+            Columns::from(last, last.len() - 1).next::<i64>()?,
+            Columns::from(last, rows::READY_JOB_AT - 1).next::<i64>()?,
+        ),
+    };
+    if found.len() < max && rows::limit(found.len()) == seen {
+        let (most, bytes) = (rows::limit(max - found.len()), BYTES_MAX - bytes);
+        let values: [Parameter<'_>; 5] = [&queues, &tasks, &most, &bytes, &priority];
+        found.extend(hands.query(&sql.below, &values).await?);
     }
     Ok(found)
 }
@@ -100,6 +107,6 @@ async fn from_start<'p>(
 ) -> Ran<Vec<Row>> {
     let (queues, tasks): (Vec<&str>, Vec<&str>) =
         pairs.map(|(queue, task)| (&**queue, &**task)).unzip();
-    let bytes = rows::limit(limits::CLAIM_ANSWER_BYTES_MAX);
-    hands.query(&hands.sql.ready, &[&queues, &tasks, &rows::limit(max), &bytes]).await
+    let values: [Parameter<'_>; 4] = [&queues, &tasks, &rows::limit(max), &BYTES_MAX];
+    hands.query(&hands.sql.ready.all, &values).await
 }

@@ -2,11 +2,13 @@
 //! statement that names only the columns which that changes costs a quarter less than one of all.
 
 use halyard_core::job::{Job, Start};
+use halyard_core::{DurationMs, TimeMs};
 use uuid::Uuid;
 
 use super::difference::Changed;
 use super::loaded::{Hands, integer};
 use super::rows::signed;
+use super::statements::Parameter;
 use super::write::{of, small, uuid};
 use super::{Ran, Trouble};
 
@@ -67,106 +69,126 @@ pub(super) async fn save(hands: Hands<'_>, changed: &[Changed<'_>]) -> Ran<()> {
     if is_all { Ok(()) } else { Err(Trouble::ChangedMeanwhile) }
 }
 
-fn of_start<T>(changed: &[&Changed<'_>], read: impl Fn(&Start) -> T) -> Vec<Option<T>> {
+fn of_start<'c, T>(changed: &[&Changed<'c>], read: impl Fn(&'c Start) -> T) -> Vec<Option<T>> {
     of(changed, |Changed { job, .. }| job.start.as_ref().map(&read))
 }
 
-fn tokens_before(changed: &[&Changed<'_>]) -> Vec<Option<Uuid>> {
-    of(changed, |it| it.token.map(|token| Uuid::from_u128(token.0)))
+/// The columns that find a row as it was loaded, and the job's state.
+struct Guards {
+    seq: Vec<i64>,
+    state_before: Vec<i16>,
+    token_before: Vec<Option<Uuid>>,
+    state: Vec<i16>,
+}
+
+impl Guards {
+    fn of(changed: &[&Changed<'_>]) -> Self {
+        Self {
+            seq: of(changed, |Changed { job, .. }| job.seq),
+            state_before: of(changed, |it| small(it.state.number())),
+            token_before: of(changed, |it| it.token.map(|token| Uuid::from_u128(token.0))),
+            state: of(changed, |Changed { job, .. }| small(job.state.number())),
+        }
+    }
+
+    fn parameters(&self) -> [Parameter<'_>; 4] {
+        [&self.seq, &self.state_before, &self.token_before, &self.state]
+    }
+}
+
+/// The columns of newest starts.
+struct Starts<'c> {
+    state: Vec<Option<i16>>,
+    attempt_id: Vec<Option<Uuid>>,
+    token: Vec<Option<Uuid>>,
+    claim: Vec<Option<Uuid>>,
+    worker: Vec<Option<&'c str>>,
+    queued_at: Vec<Option<TimeMs>>,
+    started_at: Vec<Option<TimeMs>>,
+    lease_ms: Vec<Option<DurationMs>>,
+    expires_at: Vec<Option<TimeMs>>,
+    deadline: Vec<Option<TimeMs>>,
+}
+
+impl<'c> Starts<'c> {
+    fn of(changed: &[&Changed<'c>]) -> Self {
+        Self {
+            state: of_start(changed, |start| small(start.state.number())),
+            attempt_id: of_start(changed, |start| Uuid::from_u128(start.marks.attempt_id.0)),
+            token: of_start(changed, |start| Uuid::from_u128(start.marks.token.0)),
+            claim: of(changed, |it| it.job.start.as_ref()?.claim.map(Uuid::from_bytes)),
+            worker: of_start(changed, |start| &*start.worker),
+            queued_at: of_start(changed, |start| start.queued_at),
+            started_at: of_start(changed, |start| start.started_at),
+            lease_ms: of_start(changed, |start| start.lease_ms),
+            expires_at: of_start(changed, |start| start.expires_at),
+            deadline: of_start(changed, |start| start.deadline),
+        }
+    }
+
+    fn parameters(&self) -> [Parameter<'_>; 10] {
+        [
+            &self.state,
+            &self.attempt_id,
+            &self.token,
+            &self.claim,
+            &self.worker,
+            &self.queued_at,
+            &self.started_at,
+            &self.lease_ms,
+            &self.expires_at,
+            &self.deadline,
+        ]
+    }
 }
 
 async fn save_starts(hands: Hands<'_>, changed: &[&Changed<'_>]) -> Ran<u64> {
     if changed.is_empty() {
         return Ok(0);
     }
-    hands
-        .execute(
-            &hands.sql.jobs_start,
-            &[
-                &of(changed, |Changed { job, .. }| job.seq),
-                &of(changed, |it| small(it.state.number())),
-                &tokens_before(changed),
-                &of(changed, |Changed { job, .. }| small(job.state.number())),
-                &of(changed, |Changed { job, .. }| integer(job.attempt)),
-                &of(changed, |Changed { job, .. }| i64::from(job.starts)),
-                &of_start(changed, |start| small(start.state.number())),
-                &of_start(changed, |start| Uuid::from_u128(start.marks.attempt_id.0)),
-                &of_start(changed, |start| Uuid::from_u128(start.marks.token.0)),
-                &of(changed, |Changed { job, .. }| {
-                    job.start.as_ref().and_then(|start| start.claim).map(Uuid::from_bytes)
-                }),
-                &of(changed, |Changed { job, .. }| job.start.as_ref().map(|start| &*start.worker)),
-                &of_start(changed, |start| start.queued_at),
-                &of_start(changed, |start| start.started_at),
-                &of_start(changed, |start| start.lease_ms),
-                &of_start(changed, |start| start.expires_at),
-                &of_start(changed, |start| start.deadline),
-            ],
-        )
-        .await
+    let (guards, starts) = (Guards::of(changed), Starts::of(changed));
+    let attempt = of(changed, |Changed { job, .. }| integer(job.attempt));
+    let count = of(changed, |Changed { job, .. }| i64::from(job.starts));
+    let values: [&[Parameter<'_>]; 3] =
+        [&guards.parameters(), &[&attempt, &count], &starts.parameters()];
+    hands.execute(&hands.sql.jobs_start, &values.concat()).await
 }
 
 async fn save_ends(hands: Hands<'_>, changed: &[&Changed<'_>]) -> Ran<u64> {
     if changed.is_empty() {
         return Ok(0);
     }
-    hands
-        .execute(
-            &hands.sql.jobs_end,
-            &[
-                &of(changed, |Changed { job, .. }| job.seq),
-                &of(changed, |it| small(it.state.number())),
-                &tokens_before(changed),
-                &of(changed, |Changed { job, .. }| small(job.state.number())),
-                &of_start(changed, |start| small(start.state.number())),
-                &of(changed, |Changed { job, .. }| job.finished_at),
-            ],
-        )
-        .await
+    let guards = Guards::of(changed);
+    let start_state = of_start(changed, |start| small(start.state.number()));
+    let finished_at = of(changed, |Changed { job, .. }| job.finished_at);
+    let values: [&[Parameter<'_>]; 2] = [&guards.parameters(), &[&start_state, &finished_at]];
+    hands.execute(&hands.sql.jobs_end, &values.concat()).await
 }
 
 async fn save_whole(hands: Hands<'_>, changed: &[&Changed<'_>]) -> Ran<u64> {
     if changed.is_empty() {
         return Ok(0);
     }
-    hands
-        .execute(
-            &hands.sql.jobs_save,
-            &[
-                &of(changed, |Changed { job, .. }| job.seq),
-                &of(changed, |it| small(it.state.number())),
-                &tokens_before(changed),
-                &of(changed, |Changed { job, .. }| small(job.state.number())),
-                &of(changed, |Changed { job, .. }| job.run_at),
-                &of(changed, |Changed { job, .. }| integer(job.life)),
-                &of(changed, |Changed { job, .. }| integer(job.attempt)),
-                &of(changed, |Changed { job, .. }| i64::from(job.starts)),
-                &of(changed, |Changed { job, .. }| integer(job.crashes)),
-                &of(changed, |Changed { job, .. }| i64::from(job.releases)),
-                &of(changed, |Changed { job, .. }| i64::from(job.snoozes)),
-                &of(changed, |Changed { job, .. }| job.queued_at),
-                &of(changed, |Changed { job, .. }| job.error_start.map(i64::from)),
-                &of(changed, |Changed { job, .. }| job.cancel_requested),
-                &of(changed, |Changed { job, .. }| job.finished_at),
-                &of(changed, |Changed { job, .. }| job.holds_key),
-                &of(changed, |Changed { job, .. }| integer(job.checkpoints)),
-                &of(changed, |Changed { job, .. }| signed(job.checkpoints_bytes)),
-                &of(changed, |Changed { job, .. }| signed(job.replays)),
-                &of(changed, |Changed { job, .. }| signed(job.rejected)),
-                &of(changed, |Changed { job, .. }| job.replaced_by.map(uuid)),
-                &of_start(changed, |start| small(start.state.number())),
-                &of_start(changed, |start| Uuid::from_u128(start.marks.attempt_id.0)),
-                &of_start(changed, |start| Uuid::from_u128(start.marks.token.0)),
-                &of(changed, |Changed { job, .. }| {
-                    job.start.as_ref().and_then(|start| start.claim).map(Uuid::from_bytes)
-                }),
-                &of(changed, |Changed { job, .. }| job.start.as_ref().map(|start| &*start.worker)),
-                &of_start(changed, |start| start.queued_at),
-                &of_start(changed, |start| start.started_at),
-                &of_start(changed, |start| start.lease_ms),
-                &of_start(changed, |start| start.expires_at),
-                &of_start(changed, |start| start.deadline),
-            ],
-        )
-        .await
+    let (guards, starts) = (Guards::of(changed), Starts::of(changed));
+    let others: [Parameter<'_>; 17] = [
+        &of(changed, |Changed { job, .. }| job.run_at),
+        &of(changed, |Changed { job, .. }| integer(job.life)),
+        &of(changed, |Changed { job, .. }| integer(job.attempt)),
+        &of(changed, |Changed { job, .. }| i64::from(job.starts)),
+        &of(changed, |Changed { job, .. }| integer(job.crashes)),
+        &of(changed, |Changed { job, .. }| i64::from(job.releases)),
+        &of(changed, |Changed { job, .. }| i64::from(job.snoozes)),
+        &of(changed, |Changed { job, .. }| job.queued_at),
+        &of(changed, |Changed { job, .. }| job.error_start.map(i64::from)),
+        &of(changed, |Changed { job, .. }| job.cancel_requested),
+        &of(changed, |Changed { job, .. }| job.finished_at),
+        &of(changed, |Changed { job, .. }| job.holds_key),
+        &of(changed, |Changed { job, .. }| integer(job.checkpoints)),
+        &of(changed, |Changed { job, .. }| signed(job.checkpoints_bytes)),
+        &of(changed, |Changed { job, .. }| signed(job.replays)),
+        &of(changed, |Changed { job, .. }| signed(job.rejected)),
+        &of(changed, |Changed { job, .. }| job.replaced_by.map(uuid)),
+    ];
+    let values: [&[Parameter<'_>]; 3] = [&guards.parameters(), &others, &starts.parameters()];
+    hands.execute(&hands.sql.jobs_save, &values.concat()).await
 }

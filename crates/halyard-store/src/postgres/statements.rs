@@ -41,6 +41,7 @@ macro_rules! statements {
         pub(super) struct Statements {
             $(pub(super) $name: Statement,)*
             pub(super) lists: Lists,
+            pub(super) ready: Ready,
         }
 
         impl Statements {
@@ -54,6 +55,7 @@ macro_rules! statements {
                         schema,
                     ),)*
                     lists: Lists::of(schema),
+                    ready: Ready::of(schema),
                 }
             }
         }
@@ -84,9 +86,9 @@ impl Statements {
             &self.minutes_add,
             &self.numbers,
             &self.queues,
-            &self.ready,
-            &self.ready_below,
-            &self.ready_from,
+            &self.ready.all,
+            &self.ready.below,
+            &self.ready.from,
             &self.ready_tasks,
             &self.requests,
             &self.requests_save,
@@ -143,6 +145,47 @@ const LIST: &[Type] = &[
     Type::TEXT,
     Type::INT8,
 ];
+
+/// The next claimable jobs, by where they are looked for.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) all: Statement,
+    /// Those below a priority.
+    pub(super) below: Statement,
+    /// Those of one priority, from a place of each pair on.
+    pub(super) from: Statement,
+}
+
+impl Ready {
+    fn of(schema: &str) -> Self {
+        const PLACES: &str = "priority = $5 AND (run_at, seq) >= (wanted.run_at, wanted.seq)";
+        let pairs = ("$1, $2", "queue, task");
+        let with_places = ("$1, $2, $6, $7", "queue, task, run_at, seq");
+        let ready = |name, (arrays, columns), places, types| {
+            let text = include_str!("sql/ready.sql").replace(":arrays", arrays);
+            let text = text.replace(":columns", columns).replace(":places", places);
+            Statement::new(name, &text, types, schema)
+        };
+        Self {
+            all: ready("ready", pairs, "true", READY),
+            below: ready("ready_below", pairs, "priority < $5", READY_BELOW),
+            from: ready("ready_from", with_places, PLACES, READY_FROM),
+        }
+    }
+}
+
+/// Queues and tasks; how many, and how many bytes; a priority; times and numbers of places.
+const READY_FROM: &[Type] = &[
+    Type::TEXT_ARRAY,
+    Type::TEXT_ARRAY,
+    Type::INT8,
+    Type::INT8,
+    Type::INT4,
+    Type::INT8_ARRAY,
+    Type::INT8_ARRAY,
+];
+const READY_BELOW: &[Type] = READY_FROM.split_at(5).0;
+const READY: &[Type] = READY_FROM.split_at(4).0;
 
 statements! {
     api_keys: [];
@@ -230,9 +273,6 @@ statements! {
     queue_status: [TEXT];
     queues: [];
     queues_set: [TEXT_ARRAY, BOOL_ARRAY];
-    ready: [TEXT_ARRAY, TEXT_ARRAY, INT8, INT8];
-    ready_below: [TEXT_ARRAY, TEXT_ARRAY, INT8, INT8, INT4];
-    ready_from: [TEXT_ARRAY, TEXT_ARRAY, INT8, INT8, INT4, INT8_ARRAY, INT8_ARRAY];
     ready_queues: [];
     ready_tasks: [TEXT_ARRAY];
     requests: [TEXT_ARRAY, TEXT_ARRAY];
