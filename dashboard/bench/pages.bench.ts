@@ -112,21 +112,20 @@ async function time(path: string): Promise<void> {
   say(`p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${took.at(-1)?.toFixed(1)} ms: ${path}`);
 }
 
+/** `/version` is a line of text: what the browser takes on this machine for the least of pages. */
 test("what is painted first", async () => {
-  for (const path of ["/", "/jobs", await newest("failed")]) {
+  for (const path of ["/version", "/", "/jobs", await newest("failed")]) {
     const paints: number[] = [];
     for (let n = 0; n < 5; n += 1) {
       const { page } = await reader(browser, server.url);
-      await visit(page, path);
-      paints.push(
-        await page.evaluate(
-          () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN,
-        ),
+      await page.goto(path);
+      const painted = await page.waitForFunction(
+        () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime,
       );
+      paints.push(Math.round((await painted.jsonValue()) ?? Number.NaN));
       await page.context().close();
     }
-    const shown = paints.map((ms) => Math.round(ms)).join(", ");
-    say(`painted first after ${shown} ms, each in a new browser context: ${path}`);
+    say(`painted first after ${paints.join(", ")} ms, each in a new browser context: ${path}`);
   }
 });
 
