@@ -108,6 +108,8 @@ fn kept_it_stays_until_it_is_told_to_go() {
     let text = play.text();
     let listening = "server    listening on http://";
     let address = text.lines().find_map(|line| Some(line.split_once(listening)?.1));
+    let dashboard = format!("The dashboard: http://{}", address.expect("its address"));
+    assert!(text.contains(&dashboard), "{dashboard} is not in {text}");
     let address: SocketAddr = address.expect("its address").parse().unwrap();
     let stats = Client::new(address).get("/v1/stats").expect(200);
     assert_eq!(stats["counts"]["completed"], 10, "{stats}");

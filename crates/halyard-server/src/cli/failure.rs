@@ -1,13 +1,4 @@
-//! What went wrong, in words that say what to do, and the exit code for it.
-//!
-//! | code | |
-//! |---|---|
-//! | 0 | done |
-//! | 1 | refused, not found, or not well |
-//! | 2 | the command line cannot be understood |
-//! | 3 | the server cannot be reached, or asks for patience |
-//! | 4 | the server wants a key, or one that may do this |
-//! | 5 | the time to wait was up |
+//! What went wrong, in words that say what to do, and the exit code for it ([`EXIT_CODES`]).
 
 use std::process::ExitCode;
 use std::{fmt, io};
@@ -24,7 +15,8 @@ Exit codes:
   2  the command line cannot be understood
   3  the server cannot be reached, or asks for patience
   4  the server wants a key, or one that may do this
-  5  the time to wait was up";
+  5  the time to wait was up
+ 74  the storage failed under a server, which ended so that nothing is lost: start it again";
 
 /// Why a command did not do what it was told.
 #[derive(Debug)]

@@ -10,19 +10,18 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use halyard_api::problem::Code;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, ETAG,
     IF_NONE_MATCH, REFERRER_POLICY, VARY,
 };
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use rust_embed::{Embed, EmbeddedFile};
 
 use super::App;
 use super::answer::Answer;
 use super::call::Call;
-use super::refused::{Refused, shown};
+use super::refused::Refused;
 
 #[derive(Embed)]
 #[folder = "$HALYARD_DASHBOARD"]
@@ -53,22 +52,25 @@ const BY_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 pub async fn page(_app: &App, call: &Call) -> Result<Answer, Refused> {
     let file = file(call, "index.html")?;
     let tag = tag(&file);
-    let same = call.parts.headers.get(IF_NONE_MATCH).is_some_and(|known| *known == tag);
-    let page = match same {
+    let page = match is_known(&call.parts.headers, &tag) {
         true => Answer::not_modified(),
         false => Answer::text(HTML, bytes(file)),
     };
     Ok(guarded(page).with(CACHE_CONTROL, ASK_FIRST).with(ETAG, tag))
 }
 
-/// The page at an address that it does not know, for a person who came to it with a browser; it
-/// says that there is nothing. A program gets a problem.
-pub fn nowhere(request: &Parts) -> Option<Answer> {
-    let accepted = request.headers.get(ACCEPT).and_then(|value| value.to_str().ok());
-    let is_person = request.method == Method::GET
+/// Says whether a person asks, with a browser, for a page at an address that has none. A program
+/// that asks for the same gets a problem.
+pub fn is_wanted_at(request: &Parts) -> bool {
+    let mut accepted = request.headers.get_all(ACCEPT).iter();
+    matches!(request.method, Method::GET | Method::HEAD)
         && !request.uri.path().starts_with("/v1/")
-        && accepted.is_some_and(|types| types.contains("text/html"));
-    let file = Files::get("index.html").filter(|_| is_person)?;
+        && accepted.any(|types| types.to_str().is_ok_and(|types| types.contains("text/html")))
+}
+
+/// The page at such an address, which says that there is nothing.
+pub fn nowhere() -> Option<Answer> {
+    let file = Files::get("index.html")?;
     Some(guarded(Answer::text(HTML, bytes(file)).with_status(StatusCode::NOT_FOUND)))
 }
 
@@ -106,7 +108,7 @@ pub async fn asset(_app: &App, call: &Call) -> Result<Answer, Refused> {
     let media_type = match name.rsplit_once('.') {
         Some((_, "js")) => "text/javascript; charset=utf-8",
         Some((_, "css")) => "text/css; charset=utf-8",
-        _ => return Err(unknown(call)),
+        _ => return Err(Refused::nothing_at(call.parts.uri.path())),
     };
     let path = format!("assets/{name}");
     let whole = file(call, &path)?;
@@ -118,7 +120,7 @@ pub async fn asset(_app: &App, call: &Call) -> Result<Answer, Refused> {
 }
 
 fn file(call: &Call, path: &str) -> Result<EmbeddedFile, Refused> {
-    Files::get(path).ok_or_else(|| unknown(call))
+    Files::get(path).ok_or_else(|| Refused::nothing_at(call.parts.uri.path()))
 }
 
 /// A file's content, which lies in the binary and is not copied; a debug build reads it.
@@ -127,11 +129,6 @@ fn bytes(file: EmbeddedFile) -> Bytes {
         Cow::Borrowed(bytes) => Bytes::from_static(bytes),
         Cow::Owned(bytes) => bytes.into(),
     }
-}
-
-fn unknown(call: &Call) -> Refused {
-    let path = shown(call.parts.uri.path());
-    Refused::new(Code::NotFound, format!("there is nothing at {path}"))
 }
 
 /// A strong validator (RFC 9110, 8.8.3): the beginning of the content's SHA-256.
@@ -143,6 +140,14 @@ fn tag(file: &EmbeddedFile) -> HeaderValue {
     }
     tag.push('"');
     HeaderValue::try_from(tag).unwrap_or(ASK_FIRST)
+}
+
+/// Says whether the client has what bears this tag: compared weakly (RFC 9110, 13.1.2), since a
+/// proxy that compresses a page weakens its tag.
+fn is_known(headers: &HeaderMap, tag: &HeaderValue) -> bool {
+    let tags = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let mut known = tags.flat_map(|tags| tags.split(',')).map(str::trim);
+    known.any(|known| known.strip_prefix("W/").unwrap_or(known).as_bytes() == tag.as_bytes())
 }
 
 /// Says whether the client takes gzip: named, and not with a weight of zero.

@@ -6,15 +6,17 @@
 use std::sync::Arc;
 
 use halyard_api::problem::Code;
+use http::request::Parts;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use tokio::time::Instant;
 
+use super::access::Access;
 use super::answer::{Answer, Body};
 use super::body::{self, ReadBody, Unread};
 use super::call::Call;
 use super::connection::Link;
-use super::refused::{Refused, shown};
+use super::refused::Refused;
 use super::request_id::RequestId;
 use super::routes::{Found, Route};
 use super::{App, dashboard, routes};
@@ -48,13 +50,8 @@ pub async fn serve(
             (Some(index), answer(&app, route, call, body).await?)
         }
         Found::Nothing => {
-            let path = shown(parts.uri.path());
             body::discard(body).await;
-            let refused = || {
-                let refused = Refused::new(Code::NotFound, format!("there is nothing at {path}"));
-                (refused, None)
-            };
-            (None, dashboard::nowhere(&parts).ok_or_else(refused))
+            (None, nothing(&app, &parts).await.map_err(|refused| (refused, None)))
         }
         Found::OtherMethods(allow) => {
             let detail = format!("{} is not among the methods of this address", parts.method);
@@ -72,6 +69,17 @@ pub async fn serve(
 }
 
 type Refusal = (Refused, Option<String>);
+
+/// What is said of an address that has nothing: to a person by the page, which then obeys the rules
+/// of a page.
+async fn nothing(app: &App, parts: &Parts) -> Result<Answer, Refused> {
+    let nothing = || Refused::nothing_at(parts.uri.path());
+    if !dashboard::is_wanted_at(parts) {
+        return Err(nothing());
+    }
+    app.rules.door.admit(&app.engine, parts, Access::Page).await?;
+    dashboard::nowhere().ok_or_else(nothing)
+}
 
 async fn answer(
     app: &App,

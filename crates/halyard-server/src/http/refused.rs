@@ -24,6 +24,11 @@ impl Refused {
         Faults::one(code, pointer, message).into()
     }
 
+    /// Nothing has this address.
+    pub fn nothing_at(path: &str) -> Self {
+        Self::new(Code::NotFound, format!("there is nothing at {}", shown(path)))
+    }
+
     /// No job is called so.
     pub fn no_such_job(id: &str) -> Self {
         Self::new(Code::JobNotFound, format!("there is no job {}", shown(id)))

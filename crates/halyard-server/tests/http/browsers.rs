@@ -9,6 +9,11 @@ use serde_json::{Value, json};
 use crate::access::path;
 use crate::served::{KEY, Reply, Served};
 
+/// What a page may do; a rule more or less is a decision.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+    img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; \
+    form-action 'self'; require-trusted-types-for 'script'";
+
 /// Who signed in here, and is on another page now.
 async fn cookie(served: &Served) -> String {
     let reply = served.post("/v1/session", json!({"key": KEY})).await;
@@ -95,10 +100,7 @@ async fn nothing_is_framed_kept_guessed_or_led_elsewhere() {
         let kept = if is_file { "no-cache" } else { "no-store" };
         assert_eq!(reply.header("cache-control"), Some(kept), "{told}");
         if is_file {
-            let policy = reply.header("content-security-policy").unwrap();
-            for rule in ["frame-ancestors 'none'", "default-src 'none'", "script-src 'self'"] {
-                assert!(policy.contains(rule), "{told}");
-            }
+            assert_eq!(reply.header("content-security-policy"), Some(POLICY), "{told}");
         }
     }
     let asked = [("Access-Control-Request-Method", "POST"), ("Origin", "https://evil.test")];
@@ -117,9 +119,13 @@ async fn an_unknown_address_is_answered_as_it_was_asked() {
         assert_eq!(reply.status, 404, "{path}: {reply:?}");
         assert_eq!(reply.header("content-type"), Some("text/html; charset=utf-8"), "{path}");
         assert_eq!(reply.header("cache-control"), Some("no-store"), "{path}");
-        let policy = reply.header("content-security-policy").unwrap();
-        assert!(policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+        assert_eq!(reply.header("content-security-policy"), Some(POLICY), "{path}");
     }
+    let head = served.send("HEAD", "/nonsense", &browser, b"").await;
+    assert_eq!(head.header("content-type"), Some("text/html; charset=utf-8"), "{head:?}");
+    let foreign = [browser[0], ("Host", "evil.test")];
+    let reply = Served::stranger(&served).send("GET", "/nonsense", &foreign, b"").await;
+    assert_eq!((reply.status, reply.code()), (421, "unknown_host"), "{reply:?}");
     let programs = [
         ("GET", "/nonsense", &[][..]),
         ("GET", "/nonsense", &[("Accept", "*/*")]),
@@ -130,6 +136,32 @@ async fn an_unknown_address_is_answered_as_it_was_asked() {
         let reply = served.send(method, path, headers, b"").await;
         assert_eq!((reply.status, reply.code()), (404, "not_found"), "{method} {path}: {reply:?}");
     }
+}
+
+/// The dashboard's own list of its pages is where a person finds them.
+#[tokio::test]
+async fn every_page_of_the_dashboard_has_its_address() {
+    let served = Served::start_with_key().await;
+    let pages = include_str!("../../../../dashboard/src/frame/pages.tsx");
+    let after = |begin: &str| pages.split(begin).skip(1).collect::<Vec<_>>();
+    let listed = [after("{ path: \""), after("  admins(\"")].concat();
+    let paths: Vec<&str> = listed.iter().map(|rest| rest.split('"').next().unwrap()).collect();
+    assert!(paths.len() >= 9 && paths.contains(&"/jobs/:id"), "{paths:?}");
+    for path in paths {
+        let reply = served.get(&path.replace(":id", "x")).await;
+        assert_eq!((reply.status, reply.header("etag").is_some()), (200, true), "{path}");
+    }
+}
+
+/// What a build without Node.js serves in the dashboard's place.
+#[test]
+fn the_page_in_the_dashboards_place_says_how_to_build_it_and_obeys_its_policy() {
+    let page = include_str!("../../stub/index.html");
+    assert!(page.contains("make build"), "{page}");
+    for forbidden in ["<script", "<style", "style=", "http://", "https://"] {
+        assert!(!page.contains(forbidden), "{forbidden} in {page}");
+    }
+    assert!(include_str!("../../stub/icon.svg").contains("<svg"));
 }
 
 #[tokio::test]

@@ -46,14 +46,16 @@ async fn every_route_asks_for_the_role_that_its_row_says() {
     for role in ["producer", "worker", "admin", "revoked"] {
         let has = Role::parse(role);
         let (id, key) = make_key(&served, role, has.map_or("admin", Role::as_str)).await;
+        let known = sign_in(&served, &key).await;
+        if has.is_none() {
+            assert_eq!(revoke(&served, &id).await.status, 204);
+        }
         for route in ROUTES {
+            // The walk itself signs out.
             let cookie = match has {
                 Some(_) => sign_in(&served, &key).await,
-                None => format!("halyard_session_{}={}", served.address.port(), "0".repeat(64)),
+                None => known.clone(),
             };
-            if has.is_none() {
-                assert!(matches!(revoke(&served, &id).await.status, 204 | 404));
-            }
             let keyed = [("Authorization", bearer(&key))];
             let signed_in = [("Authorization", String::new()), ("Cookie", cookie)];
             for proof in [&keyed[..], &signed_in[1..]] {

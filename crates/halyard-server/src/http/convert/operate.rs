@@ -2,7 +2,7 @@
 
 use halyard_api::jobs::bulk::{self, BulkResult};
 use halyard_api::jobs::retry;
-use halyard_api::problem::{Code, FieldError, Problem};
+use halyard_api::problem::{Code, Problem};
 use halyard_api::{Faults, job, state};
 use halyard_core::id::JobId;
 use halyard_core::operate::{Refusal, Retry};
@@ -88,23 +88,16 @@ fn refused(refusal: Refusal, id: &str) -> Problem {
         }
         Refusal::LifeAhead(current) => {
             let message = format!("life must be at most {current}, the life the job is in");
-            return field("/life", message);
+            return Faults::one(Code::InvalidField, "/life", message).into_problem("");
         }
         Refusal::NoSuchCheckpoint(name) => {
             let message =
                 format!("from is {}; the job has no checkpoint of that name", shown(&name));
-            return field("/from", message);
+            return Faults::one(Code::InvalidField, "/from", message).into_problem("");
         }
     };
     let mut problem = Problem::new(code, detail, "");
     problem.job_id = Some(id.to_owned());
-    problem
-}
-
-fn field(pointer: &str, message: String) -> Problem {
-    let mut problem = Problem::new(Code::InvalidField, message.clone(), "");
-    let pointer = pointer.to_owned();
-    problem.errors = vec![FieldError { code: Code::InvalidField, pointer, message }];
     problem
 }
 
