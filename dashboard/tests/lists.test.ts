@@ -1,6 +1,6 @@
 /** What pages make of what the server tells. */
 import { expect, test } from "vitest";
-import type { Job, JobSummary, Queue, Stats, Task } from "../src/api/calls.ts";
+import type { Job, JobSummary, Queue, Stats, Task, Worker } from "../src/api/calls.ts";
 import {
   isUnknown,
   kept,
@@ -15,6 +15,7 @@ import { attention } from "../src/pages/overview/attention.ts";
 import { columns } from "../src/pages/overview/columns.ts";
 import { isNew } from "../src/pages/overview/steps.ts";
 import { silence } from "../src/pages/workers/silence.ts";
+import { handling, silentQueues } from "../src/pages/workers/who.tsx";
 import { duration } from "../src/parts/duration.ts";
 import { sentence } from "../src/parts/sentence.ts";
 import { visible } from "../src/parts/visible.ts";
@@ -226,15 +227,42 @@ test("what needs attention", () => {
   const task = (name: string, queues: string[], queued: number, failed: number, workers: number) =>
     ({ name, queues, workers, counts: { ...counts, queued, failed } }) as Task;
   const notes = attention(
-    [queue("a", 3, 1), queue("b", 1, 0), queue("c", 2, 0, true), queue("d", 0, 0)],
+    [
+      queue("a", 3, 1),
+      queue("b", 1, 0),
+      queue("c", 2, 0, true),
+      queue("d", 0, 0),
+      queue("e", 4, 1),
+    ],
     [task("t", ["a"], 1, 0, 0), task("u", ["b"], 1, 0, 0), task("v", ["a"], 0, 2, 1)],
+    new Set(["e"]),
   );
   expect(notes.map((note) => `${note.about} ${note.text}`)).toEqual([
     "v has 2 jobs failed",
     "b is a queue without workers; 1 job waits",
+    "e is a queue whose workers are silent; 4 jobs wait",
     "c is paused; 2 jobs wait",
     "t is a task that no worker handles; 1 job waits",
   ]);
+});
+
+test("who handles a task, and which queues have silent workers only", () => {
+  const now = Date.parse("2026-11-30T10:10:00Z");
+  const worker = (id: string, queues: string[], tasks: string[] | null, silentS = 0) =>
+    ({
+      ...{ id, name: null, queues, tasks, running: 0 },
+      last_seen_at: new Date(now - silentS * 1_000).toISOString(),
+    }) as unknown as Worker;
+  const workers = [
+    worker("all", ["a"], null),
+    worker("named", ["b"], ["t"]),
+    worker("other", ["a", "b"], ["u"]),
+    worker("elsewhere", ["c"], ["t"], 61),
+    worker("silent", ["a", "d"], [], 61),
+  ];
+  const task = { name: "t", queues: ["a", "b"] } as Task;
+  expect(handling(task, workers).map(({ id }) => id)).toEqual(["all", "named"]);
+  expect([...silentQueues(workers, now)]).toEqual(["c", "d"]);
 });
 
 test("minutes without an event are zeros", () => {

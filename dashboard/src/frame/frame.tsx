@@ -1,10 +1,11 @@
 /** What stands around every page: the door, the head, the foot, and keys that act everywhere. */
-import { useEffect, useState } from "preact/hooks";
-import { LocationProvider, Route, Router } from "preact-iso";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { LocationProvider, Route, Router, useLocation } from "preact-iso";
 
 import { ask, locked, session, trouble } from "../live/access.ts";
 import { useKeys } from "../live/keyboard.ts";
 import { listen } from "../live/live.ts";
+import { keepFocus } from "../parts/focus.ts";
 import { Footer, Help } from "./footer.tsx";
 import { Brand, Header } from "./header.tsx";
 import { PAGES } from "./pages.tsx";
@@ -35,7 +36,14 @@ export function Frame() {
 
 function Inside() {
   const [help, setHelp] = useState(false);
+  const { path, url } = useLocation();
+  const shown = useRef(url);
   useEffect(listen, []);
+  useEffect(() => {
+    // A page that was just loaded is begun at its top; one that was turned to, at its content.
+    if (shown.current !== url) keepFocus();
+    shown.current = url;
+  }, [url]);
   useKeys({ "?": () => setHelp(true) });
   return (
     <>
@@ -44,17 +52,31 @@ function Inside() {
       </a>
       <Header />
       <main id="content" tabIndex={-1}>
-        <Router>
-          {PAGES.map((page) => (
-            <Route key={page.path} path={page.path} component={page.component} />
-          ))}
-          <Route default component={Nowhere} />
-        </Router>
+        {isReadable(path) ? (
+          <Router>
+            {PAGES.map((page) => (
+              <Route key={page.path} path={page.path} component={page.component} />
+            ))}
+            <Route default component={Nowhere} />
+          </Router>
+        ) : (
+          <Nowhere />
+        )}
       </main>
       <Footer onHelp={() => setHelp(true)} />
       {help && <Help onClose={() => setHelp(false)} />}
     </>
   );
+}
+
+/** The router reads an address without asking whether it is one: `/jobs/%ff` is none. */
+function isReadable(path: string): boolean {
+  try {
+    // A result that is not used would be built away, and the throw with it.
+    return decodeURIComponent(path) !== "";
+  } catch {
+    return false;
+  }
 }
 
 function Nowhere() {

@@ -8,6 +8,7 @@ import { hearing } from "../live/live.ts";
 import { title } from "../live/title.ts";
 import { Hint } from "../parts/hint.tsx";
 import { intoView } from "../parts/row.ts";
+import { visible } from "../parts/visible.ts";
 import { listed } from "./pages.tsx";
 
 export function Header() {
@@ -104,10 +105,11 @@ function Account() {
   const [error, setError] = useState<string>();
   const who = session.value;
   if (!who || who.name === null) return null;
+  const name = visible(who.name);
   return (
     <div class="account">
-      <span class="cut" title={who.name}>
-        <span class="unseen">Signed in as</span> {who.name}
+      <span class="cut" title={name}>
+        <span class="unseen">Signed in as</span> {name}
       </span>
       <span class="tag">{who.role}</span>
       <button

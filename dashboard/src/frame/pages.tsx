@@ -11,6 +11,7 @@ import { OverviewPage } from "../pages/overview/page.tsx";
 import { QueuesPage } from "../pages/queues/page.tsx";
 import { TasksPage } from "../pages/tasks/page.tsx";
 import { WorkersPage } from "../pages/workers/page.tsx";
+import { visible } from "../parts/visible.ts";
 
 export interface Page {
   path: string;
@@ -48,7 +49,8 @@ function AdminsOnly({ title }: { title: string }) {
       <section class="card">
         <p>
           This page is for keys with the role admin. You are signed in as{" "}
-          <strong class="text">{session.value?.name}</strong>, whose role is {session.value?.role}.
+          <strong class="text">{visible(session.value?.name ?? "")}</strong>, whose role is{" "}
+          {session.value?.role}.
         </p>
         <button type="button" onClick={() => void signOut().catch(() => {})}>
           Sign in with another key

@@ -2,6 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
+import { keepFocus } from "./focus.ts";
+
 interface Props {
   /** The id of its heading. */
   labelledBy: string;
@@ -25,6 +27,8 @@ export function Modal({ labelledBy, class: kind, stays, onClose, children }: Pro
       here.current = false;
       // Only closing gives the focus back to where it was; taking the element away does not.
       dialog?.close();
+      // What it was opened from may be gone with what was done, once that is shown.
+      setTimeout(keepFocus);
     };
   }, []);
   return (

@@ -184,9 +184,9 @@ test("the server goes away and comes back while the page is open", async () => {
 test("the first job gets through by the commands as they stand, and each step ticks", async () => {
   await visit(page, "/");
   await page.getByText("There is no job yet").waitFor();
-  await page.getByRole("tab", { name: "Python" }).click();
+  await button("Python").click();
   expect(await page.locator(".steps").innerText()).toContain(`HALYARD_URL=${server.url}`);
-  await page.getByRole("tab", { name: "curl" }).click();
+  await button("curl").click();
   const commands = await page.locator(".steps pre").allInnerTexts();
   expect(commands.length).toBe(3);
   for (let n = 1; n <= 3; n += 1) {

@@ -10,7 +10,11 @@ let failed: string;
 
 beforeAll(async () => {
   [browser, server] = [await open(), await new Server().start()];
-  failed = await server.fail("books", { task: "close-month", idempotency_key: "close:2026-11" });
+  failed = await server.fail("books", {
+    task: "close-month",
+    idempotency_key: "close:2026-11",
+    payload: { month: "2026-11", lines: [{ account: { id: 4 } }, { account: { id: 5 } }] },
+  });
   for (let n = 0; n < 60; n += 1) await server.create({ queue: "billing", payload: { n } });
   await server.create({ queue: "mail", task: "send-receipt", delay_ms: 3_600_000 });
   await server.finish(await server.claim("billing"), {

@@ -72,14 +72,18 @@ export async function signIn(page: Page, key: string): Promise<void> {
 export const withoutRefusals = (odd: string[]) =>
   odd.filter((it) => !/status of (401|403|503)/.test(it));
 
-/** What axe-core finds, a line each. */
+/** What axe-core finds, a line each; the size of what is pressed is a rule that it leaves off. */
 export async function complaints(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(AXE);
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as {
-      axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      axe: {
+        run: (
+          options: object,
+        ) => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+      };
     };
-    const { violations } = await axe.run();
+    const { violations } = await axe.run({ rules: { "target-size": { enabled: true } } });
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
   });
 }

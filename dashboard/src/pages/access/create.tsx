@@ -6,6 +6,7 @@ import { isOpen, signIn } from "../../live/access.ts";
 import { Copy } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Modal } from "../../parts/modal.tsx";
+import { visible } from "../../parts/visible.ts";
 import { DEFAULT, ROLES } from "./roles.ts";
 
 export function CreateKey(props: { onMade: (key: CreatedApiKey) => void; onClose: () => void }) {
@@ -68,7 +69,7 @@ export function Made({ made, onClose }: { made: CreatedApiKey; onClose: () => vo
   return (
     <Modal labelledBy="made" stays onClose={onClose}>
       <h2 id="made">
-        The key <span class="text">{made.name}</span>
+        The key <span class="text">{visible(made.name)}</span>
       </h2>
       <label>
         Key, role {made.role}

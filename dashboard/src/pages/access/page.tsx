@@ -9,6 +9,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { Empty, Shown } from "../../parts/shown.tsx";
 import { ACTIONS, Table } from "../../parts/table.tsx";
 import { Ago, At } from "../../parts/time.tsx";
+import { visible } from "../../parts/visible.ts";
 import { CreateKey, Made } from "./create.tsx";
 import { ROLES } from "./roles.ts";
 
@@ -73,10 +74,11 @@ export function AccessPage() {
 }
 
 function Row({ of: key, onRevoke }: { of: ApiKey; onRevoke: () => void }) {
+  const name = visible(key.name);
   return (
     <tr>
-      <th scope="row" class="cut wide" title={key.name}>
-        {key.name}
+      <th scope="row" class="cut wide" title={name}>
+        {name}
       </th>
       <td>{key.role}</td>
       <td class="id">{key.id}</td>
@@ -89,7 +91,7 @@ function Row({ of: key, onRevoke }: { of: ApiKey; onRevoke: () => void }) {
       <td class="end">
         <Action
           label="Revoke…"
-          about={key.name}
+          about={name}
           kind="small"
           unless={forbidden("api_keys")}
           onClick={onRevoke}
@@ -107,7 +109,7 @@ function Revoke(props: { of: ApiKey; onDone: () => void; onClose: () => void }) 
   };
   return (
     <Dialog
-      title={`Revoke ${key.name}?`}
+      title={`Revoke ${visible(key.name)}?`}
       action="Revoke the key"
       grave
       act={act}

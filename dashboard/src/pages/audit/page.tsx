@@ -6,6 +6,7 @@ import { useResource } from "../../live/resource.ts";
 import { Empty, number, Shown } from "../../parts/shown.tsx";
 import { numbers, Table } from "../../parts/table.tsx";
 import { At } from "../../parts/time.tsx";
+import { visible } from "../../parts/visible.ts";
 import { jobPath, jobsPath } from "../../url/query.ts";
 import { did, patternOf, queueOf } from "./words.ts";
 
@@ -58,7 +59,7 @@ function Row({ entry }: { entry: AuditEntry }) {
         <At at={entry.at} />
       </td>
       <th scope="row" class="cut" title={entry.key_id ?? undefined}>
-        {entry.actor}
+        {visible(entry.actor)}
       </th>
       <td class="time">{did(entry.action)}</td>
       <td>
@@ -92,7 +93,7 @@ function About({ entry }: { entry: AuditEntry }) {
   return (
     <>
       {queue !== undefined && <a href={jobsPath({ queue })}>{queue}</a>}
-      {queue === undefined && target !== null && <span class="text">{target}</span>}
+      {queue === undefined && target !== null && <span class="text">{visible(target)}</span>}
       {ids.length === 1 && jobs}
       {ids.length > 1 && (
         <details>

@@ -1,11 +1,12 @@
 /** Who holds an idempotency key, in what state, until when. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 
 import { forgetKey, holder, tasks } from "../../api/calls.ts";
 import { Problem, type Shapes } from "../../api/client.ts";
 import { forbidden } from "../../live/access.ts";
+import { leaveField, useKeys } from "../../live/keyboard.ts";
 import { useResource } from "../../live/resource.ts";
 import { Action } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -15,9 +16,16 @@ import { State } from "../../parts/state.tsx";
 import { jobPath } from "../../url/query.ts";
 
 export function KeysPage() {
-  const { query, route } = useLocation();
+  const { query, route, url } = useLocation();
   const [task, setTask] = useState(query.task ?? "");
   const [key, setKey] = useState(query.key ?? "");
+  const first = useRef<HTMLInputElement>(null);
+  useKeys({ "/": () => first.current?.focus() });
+  // Back and forward change the address only, and the fields say what is answered below them.
+  useEffect(() => {
+    setTask(query.task ?? "");
+    setKey(query.key ?? "");
+  }, [url]);
   const known = useResource("tasks", tasks);
   const look = (event: SubmitEvent) => {
     event.preventDefault();
@@ -34,9 +42,11 @@ export function KeysPage() {
         <label>
           Task
           <input
+            ref={first}
             list="tasks"
             required
             value={task}
+            onKeyDown={leaveField}
             onInput={(event) => setTask(event.currentTarget.value)}
           />
         </label>
@@ -47,7 +57,12 @@ export function KeysPage() {
         </datalist>
         <label class="wide">
           Idempotency key
-          <input required value={key} onInput={(event) => setKey(event.currentTarget.value)} />
+          <input
+            required
+            value={key}
+            onKeyDown={leaveField}
+            onInput={(event) => setKey(event.currentTarget.value)}
+          />
         </label>
         <button type="submit" class="main">
           Look up

@@ -12,8 +12,15 @@ export interface Note {
 const jobs = (count: number): string => (count === 1 ? "1 job" : `${count} jobs`);
 const waiting = (count: number): string => `${jobs(count)} ${count === 1 ? "waits" : "wait"}`;
 
-/** Failing tasks first, then what nobody works on. */
-export function attention(queues: readonly Queue[], tasks: readonly Task[]): Note[] {
+const unservedBy = (workers: number): string =>
+  workers === 0 ? "without workers" : "whose workers are silent";
+
+/** Failing tasks first, then what nobody works on. Of some queues all workers are silent. */
+export function attention(
+  queues: readonly Queue[],
+  tasks: readonly Task[],
+  silent: ReadonlySet<string>,
+): Note[] {
   const failing = tasks
     .filter(({ counts }) => counts.failed > 0)
     .sort((one, other) => other.counts.failed - one.counts.failed)
@@ -23,11 +30,12 @@ export function attention(queues: readonly Queue[], tasks: readonly Task[]): Not
       text: `has ${jobs(counts.failed)} failed`,
     }));
   const unserved = queues
-    .filter(({ counts, paused, workers }) => !paused && workers === 0 && counts.queued > 0)
-    .map(({ name, counts }) => ({
+    .filter(({ counts, paused }) => !paused && counts.queued > 0)
+    .filter(({ name, workers }) => workers === 0 || silent.has(name))
+    .map(({ name, counts, workers }) => ({
       about: name,
       path: "/queues",
-      text: `is a queue without workers; ${waiting(counts.queued)}`,
+      text: `is a queue ${unservedBy(workers)}; ${waiting(counts.queued)}`,
     }));
   const paused = queues
     .filter((queue) => queue.paused && queue.counts.queued > 0)

@@ -9,6 +9,8 @@ import { number } from "../../parts/shown.tsx";
 import { columns } from "./columns.ts";
 
 const HEIGHT = 190;
+/** Failed jobs are told by a broken line as well as by a colour, in pixels on and off. */
+const BROKEN = [5, 3];
 /** Between two lines of the chart: whole jobs, there are no halves. */
 const WHOLE = Array.from({ length: 9 }, (_, n) => [1, 2, 5].map((it) => it * 10 ** n)).flat();
 
@@ -69,7 +71,7 @@ function draw(place: HTMLElement, data: [number[], number[], number[]]): uPlot {
       series: [
         {},
         { stroke: colour("--chart-completed"), width: 1.5, points: { show: false } },
-        { stroke: colour("--chart-failed"), width: 1.5, points: { show: false } },
+        { stroke: colour("--chart-failed"), dash: BROKEN, width: 1.5, points: { show: false } },
       ],
     },
     data,

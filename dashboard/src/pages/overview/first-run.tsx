@@ -56,22 +56,20 @@ export function FirstRun({ stats, onClose }: Props) {
           Put a key of the role worker into <code>HALYARD_API_KEY</code> first.
         </p>
       )}
-      <div role="tablist" aria-label="Language" class="tabs">
+      <fieldset class="tabs">
+        <legend class="unseen">Language</legend>
         {LANGUAGES.map((it) => (
           <button
             key={it}
             type="button"
-            role="tab"
-            id={`tab-${it}`}
-            aria-selected={it === language}
-            aria-controls="steps"
+            aria-pressed={it === language}
             onClick={() => setLanguage(it)}
           >
             {it}
           </button>
         ))}
-      </div>
-      <div id="steps" role="tabpanel" aria-labelledby={`tab-${language}`}>
+      </fieldset>
+      <div>
         {way.before && (
           <div>
             <h3>{way.before.title}</h3>

@@ -1,10 +1,21 @@
 /** What goes on, and what needs somebody. */
 import { useEffect, useState } from "preact/hooks";
 
-import { queues, type Stats, stats, tasks } from "../../api/calls.ts";
+import {
+  type Queue,
+  queues,
+  type Stats,
+  stats,
+  type Task,
+  tasks,
+  type Worker,
+  workers,
+} from "../../api/calls.ts";
 import { useResource } from "../../live/resource.ts";
 import { number, Shown } from "../../parts/shown.tsx";
+import { now } from "../../parts/time.tsx";
 import { jobsPath } from "../../url/query.ts";
+import { silentQueues } from "../workers/who.tsx";
 import { attention } from "./attention.ts";
 import { Chart } from "./chart.tsx";
 import { FirstRun } from "./first-run.tsx";
@@ -15,14 +26,19 @@ const COUNTERS = ["queued", "running", "retrying", "scheduled"] as const;
 
 export function OverviewPage() {
   const all = useResource("overview", async () => {
-    const [numbers, lines, kinds] = await Promise.all([stats(), queues(), tasks()]);
-    return { stats: numbers, queues: lines.data, tasks: kinds.data };
+    const [numbers, lines, kinds, callers] = await Promise.all([
+      stats(),
+      queues(),
+      tasks(),
+      workers(),
+    ]);
+    return { stats: numbers, queues: lines.data, tasks: kinds.data, workers: callers.data };
   });
   return (
     <>
       <h1>Overview</h1>
       <Shown of={all}>
-        {({ stats, queues, tasks }) => (
+        {({ stats, queues, tasks, workers }) => (
           <>
             <Beginning stats={stats} />
             {stats.totals.created > 0 && (
@@ -35,11 +51,11 @@ export function OverviewPage() {
                   </section>
                   <section class="card">
                     <h2>Needs attention</h2>
-                    <Attention notes={attention(queues, tasks)} />
+                    <Attention queues={queues} tasks={tasks} workers={workers} />
                   </section>
                 </div>
                 <div class="columns">
-                  <Queues queues={queues} />
+                  <Queues queues={queues} workers={workers} />
                   <Safety totals={stats.totals} />
                 </div>
               </>
@@ -91,7 +107,8 @@ function Counters({ stats }: { stats: Stats }) {
   );
 }
 
-function Attention({ notes }: { notes: ReturnType<typeof attention> }) {
+function Attention(props: { queues: Queue[]; tasks: Task[]; workers: Worker[] }) {
+  const notes = attention(props.queues, props.tasks, silentQueues(props.workers, now.value));
   if (notes.length === 0) return <p class="quiet">Nothing.</p>;
   return (
     <ul class="notes">

@@ -1,9 +1,10 @@
 /** The queues where most waits, with how long. All of them are on a page of their own. */
-import type { Queue } from "../../api/calls.ts";
+import type { Queue, Worker } from "../../api/calls.ts";
 import { number } from "../../parts/shown.tsx";
 import { numbers, Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { jobsPath } from "../../url/query.ts";
+import { Serving } from "../workers/who.tsx";
 
 const SHOWN = 6;
 const COLUMNS = ["Queue", numbers("Queued"), "Oldest", numbers("Running"), numbers("Workers")];
@@ -17,26 +18,31 @@ export const busiest = (queues: readonly Queue[]): Queue[] =>
     )
     .slice(0, SHOWN);
 
-export function Queues({ queues }: { queues: readonly Queue[] }) {
+interface Props {
+  queues: readonly Queue[];
+  workers: readonly Worker[];
+}
+
+export function Queues({ queues, workers }: Props) {
   const shown = busiest(queues);
   return (
     <section class="card">
       <h2>Queues</h2>
       <Table label="Queues where most waits" columns={COLUMNS}>
-        {shown.map(({ name, counts, oldest_queued_at, paused, workers }) => (
-          <tr key={name}>
+        {shown.map((queue) => (
+          <tr key={queue.name}>
             <th scope="row" class="cut">
-              <a href={jobsPath({ queue: name })} title={name}>
-                {name}
+              <a href={jobsPath({ queue: queue.name })} title={queue.name}>
+                {queue.name}
               </a>{" "}
-              {paused && <span class="tag">Ⅱ paused</span>}
+              {queue.paused && <span class="tag">Ⅱ paused</span>}
             </th>
-            <td class="number">{number(counts.queued)}</td>
+            <td class="number">{number(queue.counts.queued)}</td>
             <td class="time">
-              <Ago at={oldest_queued_at} />
+              <Ago at={queue.oldest_queued_at} />
             </td>
-            <td class="number">{number(counts.running)}</td>
-            <td class="number">{workers}</td>
+            <td class="number">{number(queue.counts.running)}</td>
+            <Serving queue={queue} workers={workers} />
           </tr>
         ))}
       </Table>

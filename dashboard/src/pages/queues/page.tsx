@@ -1,7 +1,7 @@
 /** Queues: how much waits, how long, who works on it; pause and resume. */
 import { useState } from "preact/hooks";
 
-import { pause, type Queue, queues, resume } from "../../api/calls.ts";
+import { pause, type Queue, queues, resume, type Worker, workers } from "../../api/calls.ts";
 import { forbidden } from "../../live/access.ts";
 import { useResource } from "../../live/resource.ts";
 import { Action } from "../../parts/button.tsx";
@@ -10,21 +10,25 @@ import { Empty, number, Shown } from "../../parts/shown.tsx";
 import { ACTIONS, numbers, Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { jobsPath } from "../../url/query.ts";
+import { Serving } from "../workers/who.tsx";
 
 export function QueuesPage() {
-  const all = useResource("queues", queues);
+  const all = useResource("queues", async () => {
+    const [lines, callers] = await Promise.all([queues(), workers()]);
+    return { queues: lines.data, workers: callers.data };
+  });
   const [asked, setAsked] = useState<Queue>();
   return (
     <>
       <h1>Queues</h1>
       <Shown of={all}>
-        {({ data }) =>
-          data.length === 0 ? (
+        {({ queues, workers }) =>
+          queues.length === 0 ? (
             <Empty>A queue is here as soon as a job is created in it.</Empty>
           ) : (
             <Table label="Queues" columns={COLUMNS}>
-              {data.map((queue) => (
-                <Row key={queue.name} queue={queue} onAsk={setAsked} />
+              {queues.map((queue) => (
+                <Row key={queue.name} queue={queue} workers={workers} onAsk={setAsked} />
               ))}
             </Table>
           )
@@ -45,9 +49,9 @@ const COLUMNS = [
   ACTIONS,
 ];
 
-function Row({ queue, onAsk }: { queue: Queue; onAsk: (queue: Queue) => void }) {
+function Row(props: { queue: Queue; workers: readonly Worker[]; onAsk: (queue: Queue) => void }) {
+  const { queue, workers, onAsk } = props;
   const { counts, name, paused } = queue;
-  const unserved = queue.workers === 0 && counts.queued > 0;
   return (
     <tr>
       <th scope="row">
@@ -67,10 +71,7 @@ function Row({ queue, onAsk }: { queue: Queue; onAsk: (queue: Queue) => void }) 
           "0"
         )}
       </td>
-      <td class={unserved ? "number warn" : "number"}>
-        {unserved && <span aria-hidden="true">⚠ </span>}
-        {queue.workers}
-      </td>
+      <Serving queue={queue} workers={workers} />
       <td class="end">
         <Action
           label={paused ? "Resume" : "Pause"}

@@ -1,23 +1,27 @@
 /** Tasks: what there is of each, and who handles it. */
-import { type Task, tasks } from "../../api/calls.ts";
+import { type Task, tasks, type Worker, workers } from "../../api/calls.ts";
 import { useResource } from "../../live/resource.ts";
 import { Empty, number, Shown } from "../../parts/shown.tsx";
 import { numbers, Table } from "../../parts/table.tsx";
 import { jobsPath } from "../../url/query.ts";
+import { Handling } from "../workers/who.tsx";
 
 export function TasksPage() {
-  const all = useResource("tasks", tasks);
+  const all = useResource("tasks", async () => {
+    const [kinds, callers] = await Promise.all([tasks(), workers()]);
+    return { tasks: kinds.data, workers: callers.data };
+  });
   return (
     <>
       <h1>Tasks</h1>
       <Shown of={all}>
-        {({ data }) =>
-          data.length === 0 ? (
+        {({ tasks, workers }) =>
+          tasks.length === 0 ? (
             <Empty>A task is here as soon as a job of it is created.</Empty>
           ) : (
             <Table label="Tasks" columns={COLUMNS}>
-              {data.map((task) => (
-                <Row key={task.name} task={task} />
+              {tasks.map((task) => (
+                <Row key={task.name} task={task} workers={workers} />
               ))}
             </Table>
           )
@@ -32,11 +36,10 @@ const COLUMNS = [
   "Task",
   "Queues",
   ...COUNTS.map((name) => numbers(`${name[0]?.toUpperCase()}${name.slice(1)}`)),
-  numbers("Workers"),
+  "Handled by",
 ];
 
-function Row({ task }: { task: Task }) {
-  const unhandled = isUnhandled(task);
+function Row({ task, workers }: { task: Task; workers: readonly Worker[] }) {
   return (
     <tr>
       <th scope="row">
@@ -54,14 +57,7 @@ function Row({ task }: { task: Task }) {
           )}
         </td>
       ))}
-      <td class={unhandled ? "number warn" : "number"}>
-        {unhandled && <span aria-hidden="true">⚠ </span>}
-        {task.workers}
-      </td>
+      <Handling task={task} workers={workers} />
     </tr>
   );
 }
-
-/** Jobs of it wait, and no worker that this server has heard of takes them. */
-const isUnhandled = ({ counts, workers }: Task): boolean =>
-  workers === 0 && counts.queued + counts.retrying + counts.scheduled > 0;

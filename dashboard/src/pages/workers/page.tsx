@@ -4,7 +4,9 @@ import { useResource } from "../../live/resource.ts";
 import { Empty, Shown } from "../../parts/shown.tsx";
 import { numbers, Table } from "../../parts/table.tsx";
 import { Ago, now } from "../../parts/time.tsx";
+import { visible } from "../../parts/visible.ts";
 import { silence } from "./silence.ts";
+import { nameOf } from "./who.tsx";
 
 export function WorkersPage() {
   const all = useResource("workers", workers);
@@ -38,7 +40,7 @@ function Row({ worker }: { worker: Worker }) {
   return (
     <tr>
       <th scope="row">
-        {worker.name ?? worker.id}
+        {nameOf(worker)}
         {worker.name !== null && <span class="quiet under">{worker.id}</span>}{" "}
         {worker.draining && <span class="tag">draining</span>}
       </th>
@@ -53,7 +55,7 @@ function Row({ worker }: { worker: Worker }) {
       <td>
         <Ago at={worker.first_seen_at} />
       </td>
-      <td class="quiet">{worker.sdk ?? "–"}</td>
+      <td class="quiet">{worker.sdk === null ? "–" : visible(worker.sdk)}</td>
     </tr>
   );
 }

@@ -1,6 +1,7 @@
 /** JSON that can be folded, searched and copied, shown from its own text. */
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 
+import { leaveField, useKeys } from "../../live/keyboard.ts";
 import { Copy } from "../copy.tsx";
 import { number } from "../shown.tsx";
 import { visible } from "../visible.ts";
@@ -20,15 +21,19 @@ export function Json({ source, label }: { source: string; label: string }) {
       .filter((line) => line.toLowerCase().includes(needle));
   }, [tree, wanted]);
   const large = source.length > 400;
+  const search = useRef<HTMLInputElement>(null);
+  useKeys(large ? { "/": () => search.current?.focus() } : {});
   return (
     <div class="json">
       <div class="json-bar">
         {large && (
           <input
+            ref={search}
             type="search"
             value={wanted}
             placeholder="Search"
             aria-label={`Search in the ${label}`}
+            onKeyDown={leaveField}
             onInput={(event) => setWanted(event.currentTarget.value)}
           />
         )}
@@ -42,7 +47,7 @@ export function Json({ source, label }: { source: string; label: string }) {
       ) : (
         <section class="json-body" aria-label={`Lines of the ${label} with ${wanted}`} tabIndex={0}>
           <p class="quiet">{lines.length} lines</p>
-          <pre>{lines.slice(0, SHOWN).join("\n")}</pre>
+          <pre>{visible(lines.slice(0, SHOWN).join("\n"))}</pre>
         </section>
       )}
     </div>
