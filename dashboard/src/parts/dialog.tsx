@@ -14,11 +14,13 @@ export interface Asking {
   grave?: boolean;
   /** Does it; what it throws is shown, and the dialog stays. */
   act: () => Promise<void>;
+  /** What follows on what was thrown, where that has several reasons. */
+  reasons?: ComponentChildren;
   onClose: () => void;
   children: ComponentChildren;
 }
 
-export function Dialog({ title, action, grave, act, onClose, children }: Asking) {
+export function Dialog({ title, action, grave, act, reasons, onClose, children }: Asking) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string>();
   // A second click comes before the first has rendered.
@@ -50,6 +52,7 @@ export function Dialog({ title, action, grave, act, onClose, children }: Asking)
             {sentence(error)}
           </p>
         )}
+        {error && reasons}
         <div class="buttons">
           <button type="button" onClick={onClose}>
             Back

@@ -1,5 +1,6 @@
 /** The filters of the list of jobs, as the address has them: a link shows what its sender saw. */
 import { STATES, type State } from "../api/calls.ts";
+import { visible } from "../parts/visible.ts";
 
 export interface Filters {
   states: State[];
@@ -45,7 +46,7 @@ export function inWords(filters: Filters): string {
     filters.tag && `tagged ${filters.tag}`,
     filters.key && `with the key ${filters.key}`,
   ];
-  return parts.filter(Boolean).join(", ");
+  return visible(parts.filter(Boolean).join(", "));
 }
 
 export const jobsPath = (filters: Partial<Filters>): string => {

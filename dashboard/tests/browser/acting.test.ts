@@ -26,6 +26,8 @@ afterEach(async () => {
   await server.end();
 });
 
+const MEBIBYTE = 1_048_576;
+
 const button = (name: string) => page.getByRole("button", { name, exact: true });
 const job = (id: string) => server.call("GET", `/v1/jobs/${id}`);
 /** Presses the button of the open dialog that does it, and waits until it is done. */
@@ -81,7 +83,9 @@ test("many jobs, by keys alone", async () => {
   expect(await page.locator("dialog").innerText()).toContain(
     "Selected from the jobs that are failed.",
   );
-  await page.locator("dialog [type=submit]").focus();
+  await page.locator("dialog button:focus", { hasText: "Back" }).waitFor();
+  await page.keyboard.press("Tab");
+  await page.locator("dialog [type=submit]:focus").waitFor();
   await page.keyboard.press("Enter");
   await page.locator("dialog").waitFor({ state: "detached" });
   const states = await Promise.all(ids.map(async (id) => (await job(id)).state));
@@ -150,16 +154,32 @@ test("a key is looked up and forgotten", async () => {
   await page.getByText("Nobody holds this key").waitFor();
 });
 
-test("long numbers stay whole, and a payload of a megabyte is shown", async () => {
-  const number = "12345678901234567890.10";
-  const made = await server.call(
-    "POST",
-    "/v1/jobs",
-    `{"task": "t", "payload": {"exact": ${number}, "long": [${"1,".repeat(300_000)}2]}}`,
-  );
-  await visit(page, `/jobs/${made.id}`);
-  await page.getByLabel("Search in the payload").fill("exact");
-  await page.getByText(`"exact": ${number}`).waitFor();
+test("long numbers stay whole, in a payload and a result of a mebibyte each", async () => {
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const value = (number: string) => {
+    const [start, end] = [`{"exact":${number},"many":[${"1,".repeat(100_000)}2],"long":"`, '"}'];
+    return `${start}${"é".repeat((MEBIBYTE - start.length - end.length) / 2)}${end}`;
+  };
+  const [payload, result] = [value("12345678901234567890.10"), value("-98765432109876543210e3")];
+  const { id } = await server.call("POST", "/v1/jobs", `{"task":"t","payload":${payload}}`);
+  const { lease } = await server.claim("default");
+  const report = `{"id":"${id}","token":"${lease.token}","outcome":"completed","result":${result}}`;
+  await server.call("POST", "/v1/jobs/finish", `{"outcomes":[${report}]}`);
+  await visit(page, `/jobs/${id}`);
+  for (const [name, sent] of Object.entries({ payload, result })) {
+    expect(Buffer.byteLength(sent)).toBeGreaterThan(MEBIBYTE - 2);
+    const body = page.getByLabel(name, { exact: true });
+    await body.getByRole("button", { name: /more characters/ }).click();
+    const string = sent.slice(sent.indexOf('"é'), -1);
+    expect(await body.locator(".json-string").textContent()).toBe(string);
+    await page.getByLabel(`Search in the ${name}`).fill("exact");
+    await page.getByText(`"exact": ${sent.slice(9, sent.indexOf(',"many"'))}`).waitFor();
+    await button(`Copy the ${name}`).click();
+    await page.getByText("Copied").waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied.replaceAll(/\s/g, "")).toBe(sent);
+    await page.getByText("Copied").waitFor({ state: "detached" });
+  }
   expect(odd).toEqual([]);
 });
 
@@ -251,7 +271,7 @@ test("all that a filter finds is acted on, and the page says so and shows the re
   expect(await page.locator("dialog h2").innerText()).toBe("Delete 62 jobs?");
   await confirm();
   await page.getByText("62 jobs were deleted.").waitFor();
-  await page.getByText("No job matches these filters.").waitFor();
+  await page.getByText("There is no job any more.").waitFor();
   expect(odd).toEqual([]);
 });
 

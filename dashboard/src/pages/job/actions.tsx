@@ -1,13 +1,16 @@
 /** What can be done with a job, each with what it means before it is done. */
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 
 import { cancel, type Job, remove, runAsNew, runNow } from "../../api/calls.ts";
+import { requestKey } from "../../api/request-key.ts";
 import { forbidden } from "../../live/access.ts";
 import { useKeys } from "../../live/keyboard.ts";
 import { Action } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { isOver } from "../../parts/held.tsx";
+import { visible } from "../../parts/visible.ts";
 import { jobPath } from "../../url/query.ts";
 import { RetryDialog } from "./retry.tsx";
 
@@ -95,13 +98,14 @@ export function Actions({ job, onChange }: { job: Job; onChange: () => void }) {
 
 function RunAsNew({ job, onClose }: { job: Job; onClose: () => void }) {
   const { route } = useLocation();
-  const requestKey = useRef(crypto.randomUUID());
+  // The same call when it is sent again.
+  const [key] = useState(requestKey);
   return (
     <Dialog
       title="Run as a new job?"
       action="Run as new"
       grave
-      act={async () => route(jobPath((await runAsNew(job.id, requestKey.current)).id))}
+      act={async () => route(jobPath((await runAsNew(job.id, key)).id))}
       onClose={onClose}
     >
       <p>
@@ -111,6 +115,15 @@ function RunAsNew({ job, onClose }: { job: Job; onClose: () => void }) {
         <span aria-hidden="true">⚠</span> What handlers do outside under the old id
         {job.idempotency_key !== null && " or key"}, for instance a charge, will happen again. To
         try the same work again, retry the job instead.
+      </p>
+      {job.checkpoints.length > 0 && (
+        <p class="warn">
+          Done again: {visible(job.checkpoints.map((it) => it.name).join(", "))}, and what follows.
+        </p>
+      )}
+      <p>
+        It is the way where a provider has recorded a refusal under the old id, such as a declined
+        card: to a retry it gives the same answer, under another id it looks anew.
       </p>
     </Dialog>
   );
@@ -132,9 +145,11 @@ function Delete({ job, onClose }: { job: Job; onClose: () => void }) {
       <p>Payload, result and history are gone for good.</p>
       {job.idempotency_key !== null && (
         <p>
-          {job.starts > 0
-            ? "Its key stays held until its time is over: a create with it makes no second job."
-            : "It was never started, so its key is free: the next create with it makes a new job."}
+          {job.starts === 0
+            ? "It was never started, so its key is free: the next create with it makes a new job."
+            : isOver(job.idempotency_expires_at)
+              ? "Its key is held no more: the next create with it makes a new job."
+              : "Its key stays held until its time is over: a create with it makes no second job."}
         </p>
       )}
     </Dialog>

@@ -1,6 +1,9 @@
 /** Checkpoints, in the order in which they were first written. */
+import { useMemo, useState } from "preact/hooks";
+
 import type { Job } from "../../api/calls.ts";
-import { member, print, read } from "../../parts/json/exact.ts";
+import { entries, member } from "../../parts/json/exact.ts";
+import { Json } from "../../parts/json/view.tsx";
 import { numbers, Table } from "../../parts/table.tsx";
 import { At } from "../../parts/time.tsx";
 import { visible } from "../../parts/visible.ts";
@@ -8,27 +11,32 @@ import { isUnknown, resumed } from "./history.ts";
 
 const COLUMNS = ["Name", "Value", numbers("Life"), numbers("Attempt"), "Written"];
 
-/** Of a value this much may be seen in its row, in characters. */
-const VALUE_SHOWN = 300;
+/** Of a value this much is seen in its row before it is unfolded, in characters. */
+const VALUE_SHOWN = 60;
 
 export function Checkpoints({ job, source }: { job: Job; source: string }) {
+  const values = useMemo(() => {
+    const written = entries(member(source, "checkpoints") ?? "[]");
+    return written.map((it) => member(it, "value") ?? "null");
+  }, [source]);
   if (job.checkpoints.length === 0) return null;
-  const values = read(member(source, "checkpoints") ?? "[]");
   const lost = job.attempts.find(isUnknown);
   return (
     <section class="card">
       <h2>Checkpoints</h2>
       <Table label="Checkpoints" columns={COLUMNS}>
-        {job.checkpoints.map((checkpoint, index) => (
-          <tr key={checkpoint.name}>
+        {job.checkpoints.map(({ name, life, attempt, created_at }, index) => (
+          <tr key={name}>
             <th scope="row" class="text">
-              {visible(checkpoint.name)}
+              {visible(name)}
             </th>
-            <td class="cut wide id">{visible(valueText(values, index).slice(0, VALUE_SHOWN))}</td>
-            <td class="number">{checkpoint.life}</td>
-            <td class="number">{checkpoint.attempt}</td>
+            <td class="wide id">
+              <Value source={values[index] ?? "null"} of={name} />
+            </td>
+            <td class="number">{life}</td>
+            <td class="number">{attempt}</td>
             <td>
-              <At at={checkpoint.created_at} />
+              <At at={created_at} />
             </td>
           </tr>
         ))}
@@ -48,9 +56,14 @@ export function Checkpoints({ job, source }: { job: Job; source: string }) {
   );
 }
 
-/** The value as it stands in the answer: long numbers stay whole. */
-function valueText(all: ReturnType<typeof read>, index: number): string {
-  const one = all.kind === "array" ? all.entries[index] : undefined;
-  const value = one?.kind === "object" && one.entries.find(([name]) => name === "value")?.[1];
-  return value ? print(value).replaceAll(/\s*\n\s*/g, " ") : "null";
+/** A value as it stands in the answer: long numbers stay whole. What is long is unfolded when asked. */
+function Value({ source, of }: { source: string; of: string }) {
+  const [isOpen, setOpen] = useState(false);
+  if (source.length <= VALUE_SHOWN) return <>{visible(source)}</>;
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{visible(source.slice(0, VALUE_SHOWN))}…</summary>
+      {isOpen && <Json source={source} label={`value of ${visible(of)}`} />}
+    </details>
+  );
 }

@@ -5,7 +5,7 @@ import type { Job } from "../../api/calls.ts";
 import { forbidden } from "../../live/access.ts";
 import { Action } from "../../parts/button.tsx";
 import { Copy } from "../../parts/copy.tsx";
-import { HeldUntil } from "../../parts/held.tsx";
+import { Held } from "../../parts/held.tsx";
 import { number } from "../../parts/shown.tsx";
 import { visible } from "../../parts/visible.ts";
 import { ForgetKey } from "../keys/page.tsx";
@@ -18,8 +18,9 @@ export function Idempotency({ job, onChange }: { job: Job; onChange: () => void 
       <h2>Idempotency</h2>
       {key === null ? (
         <p>
-          Created without a key: a second create makes a second job. Its id is the same in every
-          attempt, and serves as the key of what its handler does outside.
+          This job holds no key: it had none, or it was freed or went to another job. A second
+          create is not answered with this job. Its id is the same in every attempt, and serves as
+          the key of what its handler does outside.
         </p>
       ) : (
         <dl class="facts">
@@ -35,12 +36,7 @@ export function Idempotency({ job, onChange }: { job: Job; onChange: () => void 
               the task <span class="id">{job.task}</span>
             </dd>
           </div>
-          <div>
-            <dt>Held until</dt>
-            <dd>
-              <HeldUntil at={job.idempotency_expires_at} />
-            </dd>
-          </div>
+          <Held until={job.idempotency_expires_at} />
           <div>
             <dt>Duplicates</dt>
             <dd>

@@ -3,6 +3,8 @@ import { useState } from "preact/hooks";
 
 import { type Job, retry } from "../../api/calls.ts";
 import { Dialog } from "../../parts/dialog.tsx";
+import { isOver } from "../../parts/held.tsx";
+import { visible } from "../../parts/visible.ts";
 import { kept, lastEnd, lastReport } from "./history.ts";
 
 /** What is known of how its last start ended. */
@@ -13,6 +15,15 @@ const ENDS = {
     "Its last start ended without a report. What it did after its last checkpoint may have " +
     "happened: the handler must find that out, or do it under the same key.",
 };
+
+/** What becomes of its own key. */
+function keyAfter({ idempotency_key, idempotency_expires_at }: Job): string {
+  const unless = "unless another job holds it: then the retry is refused";
+  if (idempotency_key === null) return `; a key that it had and lost is held again, ${unless}`;
+  if (isOver(idempotency_expires_at))
+    return `; its own key, whose time is over, is held again, ${unless}`;
+  return "; its own key stays too";
+}
 
 /** Where the new life begins: `""` after every checkpoint, `fresh`, or from one of them. */
 const FRESH = "\n";
@@ -44,13 +55,19 @@ export function RetryDialog(props: { job: Job; onDone: () => void; onClose: () =
       <ul class="truth">
         <li>
           The id stays, and with it every key that its handler makes of it
-          {job.idempotency_key !== null && "; its own key stays too"}. It gets a new life with{" "}
+          {keyAfter(job)}. It gets a new life with{" "}
           {job.max_attempts === 1 ? "1 attempt" : `${job.max_attempts} attempts`}.
         </li>
         <li class={end === "unknown" ? "warn" : undefined}>
           {ENDS[end]}
-          {end === "known" && `: ${lastReport(job)}.`}
+          {end === "known" && `: ${visible(lastReport(job))}.`}
         </li>
+        {end !== "none" && (
+          <li>
+            Where a provider has recorded an answer under the id, a declined card for instance, it
+            gives the same answer again. Run as new has another id.
+          </li>
+        )}
         {job.state === "completed" && (
           <li class="warn">It has completed: everything without a checkpoint is done again.</li>
         )}
@@ -59,7 +76,7 @@ export function RetryDialog(props: { job: Job; onDone: () => void; onClose: () =
             ? "It has no checkpoint: every part of it is done again."
             : skipped.length === 0
               ? "No checkpoint is kept: every part is done again."
-              : `Skipped, since they are done: ${skipped.map((it) => it.name).join(", ")}.`}
+              : `Skipped, since they are done: ${visible(skipped.map((it) => it.name).join(", "))}.`}
         </li>
       </ul>
       {job.checkpoints.length > 0 && (
@@ -69,7 +86,7 @@ export function RetryDialog(props: { job: Job; onDone: () => void; onClose: () =
             <option value="">after the last checkpoint</option>
             {job.checkpoints.map(({ name }) => (
               <option key={name} value={name}>
-                before {name}
+                before {visible(name)}
               </option>
             ))}
             <option value={FRESH}>afresh, without any checkpoint</option>

@@ -1,7 +1,8 @@
 /** One action to many jobs: how many, of which filter, and what came of each. */
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import { type Action, bulk, type JobSummary } from "../../api/calls.ts";
+import { requestKey } from "../../api/request-key.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { number } from "../../parts/shown.tsx";
 import { type Filters, inWords } from "../../url/query.ts";
@@ -40,23 +41,25 @@ export function BulkDialog(props: {
 }) {
   const { action, filters } = props;
   // As they were when the dialog opened: what is sent again is the same call.
-  const [chosen] = useState(props.jobs);
+  const [call, setCall] = useState(() => ({ jobs: props.jobs, key: requestKey() }));
   const [name, meaning, done] = WORDS[action];
-  // The same call when it is sent again.
-  const requestKey = useRef(crypto.randomUUID());
-  const [refused, setRefused] = useState<[string, string][]>();
-  const count = jobs(chosen.length);
+  const [refused, setRefused] = useState<ReadonlyMap<string, string>>(new Map());
+  const count = jobs(call.jobs.length);
   const act = async () => {
-    const { results } = await bulk(action, chosen, requestKey.current);
-    const failed = results.flatMap(({ id, error }): [string, string][] =>
-      error ? [[id, error.detail ?? error.title]] : [],
+    setRefused(new Map());
+    const { results } = await bulk(action, call.jobs, call.key);
+    const failed = new Map(
+      results.flatMap(({ id, error }): [string, string][] =>
+        error ? [[id, error.detail ?? error.title]] : [],
+      ),
     );
-    const ended = results.length - failed.length;
+    const ended = results.length - failed.size;
     props.onDone(`${jobs(ended)} ${ended === 1 ? "was" : "were"} ${done}.`);
-    if (failed.length === 0) return;
+    if (failed.size === 0) return;
+    // What is asked for now is the rest, and another call.
+    setCall({ jobs: call.jobs.filter((job) => failed.has(job.id)), key: requestKey() });
     setRefused(failed);
-    requestKey.current = crypto.randomUUID();
-    throw new Error(`${ended} done, ${failed.length} refused:`);
+    throw new Error(`${number(ended)} done, ${number(failed.size)} refused:`);
   };
   return (
     <Dialog
@@ -64,19 +67,31 @@ export function BulkDialog(props: {
       action={`${name} ${count}`}
       grave={action === "delete" || action === "cancel"}
       act={act}
+      reasons={<Refused jobs={[...refused]} />}
       onClose={props.onClose}
     >
       <p>{meaning}</p>
       <p class="quiet">Selected from the jobs {inWords(filters)}.</p>
-      {refused && (
-        <ul class="refused">
-          {refused.slice(0, 20).map(([id, why]) => (
-            <li key={id}>
-              <span class="id">…{id.slice(-10)}</span> {why}
-            </li>
-          ))}
-        </ul>
-      )}
     </Dialog>
+  );
+}
+
+/** Refused jobs that are named at most. */
+const NAMED = 20;
+
+/** Which jobs were refused, and why. */
+function Refused({ jobs }: { jobs: [string, string][] }) {
+  if (jobs.length === 0) return null;
+  return (
+    <section class="refused" aria-label="Refused jobs" tabIndex={0}>
+      <ul>
+        {jobs.slice(0, NAMED).map(([id, why]) => (
+          <li key={id}>
+            <span class="id">…{id.slice(-10)}</span> {why}
+          </li>
+        ))}
+        {jobs.length > NAMED && <li>and {number(jobs.length - NAMED)} more</li>}
+      </ul>
+    </section>
   );
 }

@@ -4,15 +4,17 @@ import type { ComponentProps } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 
-import { type JobSummary, list, type Action as Name, stats } from "../../api/calls.ts";
+import { type JobSummary, list, type Action as Name } from "../../api/calls.ts";
 import { forbidden } from "../../live/access.ts";
 import { useKeys } from "../../live/keyboard.ts";
 import { useResource } from "../../live/resource.ts";
-import { Empty, Shown } from "../../parts/shown.tsx";
+import { Shown } from "../../parts/shown.tsx";
 import { type Filters, fromQuery, jobPath, jobsPath, toQuery } from "../../url/query.ts";
 import { BulkDialog } from "./bulk.tsx";
 import { Chosen } from "./chosen.tsx";
+import { counts } from "./counts.ts";
 import { Bar, Tabs } from "./filters.tsx";
+import { None } from "./none.tsx";
 import { settled, toggled } from "./rows.ts";
 import { useSelection } from "./selection.ts";
 import { JobsTable } from "./table.tsx";
@@ -23,12 +25,13 @@ export function JobsPage() {
   const { url, route } = useLocation();
   const query = new URL(url, location.origin).searchParams;
   const filters = fromQuery(query);
-  const numbers = useResource("counts", stats);
+  const { queue, task, tag, key } = filters;
+  const numbers = useResource([queue, task, tag, key].join("\n"), () => counts(filters));
   const change = (to: Partial<Filters>) => route(jobsPath({ ...filters, ...to }));
   return (
     <>
       <h1>Jobs</h1>
-      <Tabs filters={filters} counts={numbers.data?.counts} />
+      <Tabs filters={filters} counts={numbers.data} />
       <Bar key={`bar ${url}`} filters={filters} onChange={change} />
       <List key={`list ${url}`} filters={filters} cursor={query.get("cursor") ?? ""} />
     </>
@@ -83,7 +86,7 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
               {fresh < PAGE ? fresh : `${PAGE} or more`} new
             </button>
           )}
-          <Rows {...{ rows, current, selected, partial }} onSelect={select} />
+          <Rows {...{ rows, current, selected, partial, filters }} onSelect={select} />
           <Pages more={more} first={cursor === ""} filters={filters} />
           {asked && (
             <BulkDialog
@@ -104,15 +107,14 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
 }
 
 /** The rows, or that there are none; and whether the search stopped before it had seen all. */
-function Rows({ partial, ...table }: ComponentProps<typeof JobsTable> & { partial: boolean }) {
+function Rows(props: ComponentProps<typeof JobsTable> & ComponentProps<typeof None>) {
+  const { partial, filters, ...table } = props;
   return (
     <>
       {table.rows.length > 0 ? (
         <JobsTable {...table} />
       ) : (
-        <Empty>
-          {partial ? "None among the jobs that were looked at." : "No job matches these filters."}
-        </Empty>
+        <None filters={filters} partial={partial} />
       )}
       {partial && (
         <p class="quiet">

@@ -90,7 +90,7 @@ function Row(props: {
       <td class="number">
         {job.attempt}/{job.max_attempts}
       </td>
-      <td class="cut" title={job.idempotency_key ?? undefined}>
+      <td class="cut" title={visible(job.idempotency_key ?? "")}>
         {job.idempotency_key === null ? <span class="quiet">–</span> : visible(job.idempotency_key)}
       </td>
       <td class="time">
@@ -103,7 +103,7 @@ function Row(props: {
           <span class="quiet">–</span>
         )}
       </td>
-      <td class="cut error" title={job.error?.message}>
+      <td class="cut error" title={job.error ? visible(job.error.message) : undefined}>
         {job.error && visible(`${job.error.type}: ${job.error.message}`.slice(0, ERROR_SHOWN))}
       </td>
     </tr>

@@ -10,7 +10,7 @@ import { leaveField, useKeys } from "../../live/keyboard.ts";
 import { useResource } from "../../live/resource.ts";
 import { Action } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { HeldUntil } from "../../parts/held.tsx";
+import { Held } from "../../parts/held.tsx";
 import { Empty, Shown } from "../../parts/shown.tsx";
 import { State } from "../../parts/state.tsx";
 import { jobPath } from "../../url/query.ts";
@@ -113,12 +113,7 @@ function Holder({ holder, onChange }: { holder: Shapes["KeyHolder"]; onChange: (
             <State name={holder.state} />
           </dd>
         </div>
-        <div>
-          <dt>Held until</dt>
-          <dd>
-            <HeldUntil at={holder.expires_at} />
-          </dd>
-        </div>
+        <Held until={holder.expires_at} />
       </dl>
       <Action label="Forget key…" unless={forbidden("forget_key")} onClick={() => setAsked(true)} />
       {asked && <ForgetKey id={holder.job_id} onDone={onChange} onClose={() => setAsked(false)} />}

@@ -28,6 +28,17 @@ export function member(text: string, name: string): string | undefined {
   return undefined;
 }
 
+/** The texts of the entries of an array, as they stand there. */
+export function entries(text: string): string[] {
+  const cursor = new Cursor(text);
+  return list(cursor, "]", () => {
+    cursor.peek();
+    const from = cursor.at;
+    skip(cursor);
+    return text.slice(from, cursor.at);
+  });
+}
+
 /** As it is printed: two spaces a level. */
 export function print(node: Node, indent = ""): string {
   const deeper = `${indent}  `;
