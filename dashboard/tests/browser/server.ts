@@ -82,7 +82,8 @@ export class Server {
   /** Leases one job of this queue, as this worker. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it has written.
   async claim(queue: string, worker: Body = { id: "wrk_test" }): Promise<any> {
-    const body = { worker, queues: [queue], wait_ms: 20_000, lease_ms: 60_000 };
+    // Nobody renews the lease: it outlasts the test.
+    const body = { worker, queues: [queue], wait_ms: 20_000, lease_ms: 600_000 };
     return (await this.call("POST", "/v1/jobs/claim", body)).jobs[0];
   }
 
