@@ -67,7 +67,7 @@ test("Back on Keys shows the fields of the answer below them", async () => {
   expect(odd).toEqual([]);
 });
 
-test("/ goes to the search of a job's page and to a field of Keys, Escape leaves them", async () => {
+test("/ goes to the search of a job's page or a field of Keys, Escape leaves them", async () => {
   const payload = { long: "x".repeat(500), wanted: "\u202egnp.exe" };
   const { id } = await server.create({ queue: "billing", payload });
   await visit(page, `/jobs/${id}`);
