@@ -4,10 +4,11 @@
 //! claim that begins at its start steps over them all. Where that takes [`SLOW_MS`], claims begin
 //! where the one before them ended, and at the start only now and then. What this server makes
 //! claimable behind the front moves it back; what others make there waits for the next look from
-//! the start, [`LOOK_MS_MAX`] at most.
+//! the start, [`LOOK_MS_MAX`] at most. When that look cannot take it all, it moves the front back,
+//! and the claims after it go on from there.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use halyard_core::job::{Job, Name};
@@ -16,11 +17,11 @@ use halyard_core::{DurationMs, TimeMs};
 use crate::clock::Clock;
 
 /// A look from the start that takes less is simply taken.
-const SLOW_MS: DurationMs = 10;
+pub(super) const SLOW_MS: DurationMs = 10;
 /// Slow ones take one part in so many of the time.
 const SHARE: DurationMs = 20;
 /// The longest time between two of them.
-const LOOK_MS_MAX: DurationMs = 1_000;
+pub(super) const LOOK_MS_MAX: DurationMs = 1_000;
 /// Fronts that are remembered.
 const PAIRS_MAX: usize = 10_000;
 
@@ -75,8 +76,10 @@ pub(super) struct Look<'f> {
     pub(super) pairs: Vec<(Pair, Option<Place>)>,
     /// The priority of all these places; `None`: it looks from the start.
     pub(super) priority: Option<i32>,
-    /// The last place that was loaded of each pair.
-    last: BTreeMap<Pair, Place>,
+    /// The last place that was loaded: what the pairs had before it was loaded too.
+    last: Option<Place>,
+    /// Behind it there may be more.
+    is_filled: bool,
 }
 
 impl Fronts {
@@ -112,8 +115,8 @@ impl Fronts {
             placed.push((pair, place));
         }
         let priority = priority.map(|Reverse(it)| it).filter(|_| may_begin_at_front);
-        let last = BTreeMap::new();
-        Look { fronts: self, number, begun_at: now, pairs: placed, priority, last }
+        let (last, is_filled) = (None, false);
+        Look { fronts: self, number, begun_at: now, pairs: placed, priority, last, is_filled }
     }
 
     /// Jobs that are claimable since a commit: no front is beyond any of them.
@@ -125,29 +128,37 @@ impl Fronts {
         for job in jobs {
             let place = Place::of(job);
             let pair = (Name::clone(&job.queue), Name::clone(&job.task));
-            let Some(front) = inner.pairs.get_mut(&pair) else { continue };
-            front.place = front.place.min(place);
-            for first in front.under_way.values_mut() {
-                *first = Some(first.map_or(place, |first| first.min(place)));
+            if let Some(front) = inner.pairs.get_mut(&pair) {
+                front.move_back(place);
             }
         }
     }
 }
 
 impl Front {
+    fn new(place: Place, looked_at: TimeMs) -> Self {
+        Self { place, looked_at, look_took: 0, under_way: HashMap::new() }
+    }
+
     fn is_held_at(&self, now: TimeMs) -> bool {
         let pause = (self.look_took * SHARE).min(LOOK_MS_MAX);
         self.look_took >= SLOW_MS && now - self.looked_at < pause
     }
+
+    /// Moves it back to a place with claimable jobs, which no claim under way has seen for sure.
+    fn move_back(&mut self, place: Place) {
+        self.place = self.place.min(place);
+        for first in self.under_way.values_mut() {
+            *first = Some(first.map_or(place, |first| first.min(place)));
+        }
+    }
 }
 
 impl Look<'_> {
-    /// Takes note of jobs that were loaded, in the order of claims.
-    pub(super) fn found<'j>(&mut self, jobs: impl Iterator<Item = &'j Job>) {
-        for job in jobs {
-            let pair = (Name::clone(&job.queue), Name::clone(&job.task));
-            self.last.insert(pair, Place::of(job));
-        }
+    /// Takes note of the last job that was loaded, in the order of claims, and whether more of them
+    /// may stand behind it.
+    pub(super) fn found(&mut self, last: Option<&Job>, is_filled: bool) {
+        (self.last, self.is_filled) = (last.map(Place::of), is_filled);
     }
 
     /// Takes note of how long it took to look from the start.
@@ -168,26 +179,28 @@ impl Look<'_> {
     /// The claim is committed: what was loaded stands behind the fronts. Of that, what is claimable
     /// still is told after this.
     pub(super) fn commit(self) {
+        let Some(behind) = self.last.map(Place::behind) else { return };
+        let may_leave_some = self.priority.is_none() && self.is_filled;
         let mut inner = self.fronts.inner();
-        if inner.pairs.len() > PAIRS_MAX {
+        if inner.pairs.len() >= PAIRS_MAX {
             inner.pairs.clear();
         }
-        for (pair, last) in &self.last {
-            let behind = last.behind();
-            match inner.pairs.get_mut(pair) {
-                // One that was moved back meanwhile, or made anew, is not this claim's to move.
-                Some(front) => {
-                    let meanwhile = front.under_way.get(&self.number);
-                    if meanwhile.is_some_and(|first| first.is_none_or(|first| behind <= first)) {
-                        front.place = front.place.max(behind);
-                    }
+        for (pair, begun_before) in &self.pairs {
+            let Some(front) = inner.pairs.get_mut(pair) else {
+                if inner.pairs.len() < PAIRS_MAX {
+                    inner.pairs.insert(pair.clone(), Front::new(behind, self.begun_at));
                 }
-                None => {
-                    let (looked_at, look_took) = (self.begun_at, 0);
-                    let under_way = HashMap::new();
-                    let front = Front { place: behind, looked_at, look_took, under_way };
-                    inner.pairs.insert(pair.clone(), front);
-                }
+                continue;
+            };
+            // It did not come as far as the front stood: jobs of others are left before that.
+            if may_leave_some && begun_before.is_some_and(|place| behind < place) {
+                front.move_back(behind);
+                continue;
+            }
+            // One that was moved back meanwhile, or made anew, is not this claim's to move.
+            let meanwhile = front.under_way.get(&self.number);
+            if meanwhile.is_some_and(|first| first.is_none_or(|first| behind <= first)) {
+                front.place = front.place.max(behind);
             }
         }
     }

@@ -49,6 +49,8 @@ pub(super) struct Ready {
     pub(super) queues: Vec<Name>,
     pub(super) tasks: Option<Vec<Name>>,
     pub(super) max: usize,
+    /// How many claims share them.
+    pub(super) claims: usize,
 }
 
 impl Needs {
@@ -69,12 +71,16 @@ impl Needs {
         }
     }
 
-    /// Claims that share a transaction want the same, see [`wants`].
+    /// Claims that share a transaction want the same:
+    /// [`Call::wants`](super::lanes::Call::wants).
     pub(super) fn claim(&mut self, claim: &Claim) {
         self.queues = true;
         self.marks.extend(claim.mark.filter(|_| claim.repeat));
         match &mut self.ready {
-            Some(ready) => ready.max += claim.max,
+            Some(ready) => {
+                ready.max += claim.max;
+                ready.claims += 1;
+            }
             None => self.ready = Some(wants(claim)),
         }
     }
@@ -92,5 +98,6 @@ pub(super) fn wants(claim: &Claim) -> Ready {
         queues: sorted(&claim.queues),
         tasks: claim.tasks.as_deref().map(sorted),
         max: claim.max,
+        claims: 1,
     }
 }

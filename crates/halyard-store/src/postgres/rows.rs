@@ -20,8 +20,9 @@ use super::{Ran, Trouble};
 
 /// Columns of a body's row.
 pub(super) const BODY_COLUMNS: usize = 7;
-/// Where a job begins in a row of `ready.sql`: behind its body, its place and the bytes up to it.
-pub(super) const READY_JOB_AT: usize = BODY_COLUMNS + 2;
+/// Where a job begins in a row of `ready.sql`: behind its body, its place, the bytes up to it, and
+/// how many there were.
+pub(super) const READY_JOB_AT: usize = BODY_COLUMNS + 3;
 /// Columns of an error.
 pub(super) const ERROR_COLUMNS: usize = 4;
 

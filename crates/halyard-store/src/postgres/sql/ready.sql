@@ -1,7 +1,8 @@
 -- The next jobs of pairs of queue and task, locked: what another claim holds is passed by. All
 -- columns come from the select that locks, which reads a row as it is then; a second look at the
 -- table would show it as it was when the statement began. An answer ends before the job that would
--- bring its bytes over the bound; the last column says how many there were before that.
+-- bring its bytes over the bound; `seen` says how many there were without one. `ReadyStatements`
+-- fills in `:arrays`, `:columns` and `:places`.
 WITH picked AS MATERIALIZED (
     SELECT next.* FROM unnest(:arrays) AS wanted (:columns)
     CROSS JOIN LATERAL (
@@ -17,10 +18,11 @@ WITH picked AS MATERIALIZED (
         CAST (
             sum(octet_length(bodies.payload) + picked.checkpoints_bytes) OVER before AS bigint
         ) AS bytes,
+        (SELECT count(*) FROM picked) AS seen,
         picked.*
     FROM picked JOIN halyard.bodies ON bodies.seq = picked.seq
     WINDOW before AS (
         ORDER BY picked.priority DESC, picked.run_at, picked.seq ROWS UNBOUNDED PRECEDING
     )
 )
-SELECT *, (SELECT count(*) FROM picked) FROM sized WHERE place = 1 OR bytes <= $4 ORDER BY place
+SELECT * FROM sized WHERE place = 1 OR bytes <= $4 ORDER BY place

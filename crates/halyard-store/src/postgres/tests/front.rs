@@ -7,15 +7,19 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use halyard_core::TimeMs;
 use halyard_core::admission::NewJob;
 use halyard_core::id::JobId;
+use halyard_core::job::Job;
 
 use super::Ground;
 use crate::Store;
-use crate::clock::Clock;
-use crate::contract::trial::{a_claim, id, job, names, seed};
+use crate::clock::{Clock, ManualClock};
+use crate::contract::trial::{START, a_claim, id, job, names, seed};
+use crate::postgres::front::{Fronts, LOOK_MS_MAX, Pair, SLOW_MS};
 use crate::postgres::{Options, Postgres};
 use crate::verbs::Claim;
 
 const JOBS: u64 = 60;
+/// More than one look takes.
+const OTHERS: u64 = 20;
 /// More claims than there are between two looks from the start.
 const UNTIL_LOOKED: u64 = 50;
 
@@ -73,11 +77,16 @@ async fn claims_from_the_front_keep_the_order_and_miss_nothing() {
         assert_eq!(claimed(&store, number).await, Some(id(number)));
     }
     assert!(fronts > 0, "every claim began at the start");
-    create(&other, 5_000, 9).await;
+    for number in 5_000..5_000 + OTHERS {
+        create(&other, number, 9).await;
+    }
     let mut found = 0;
     while claimed(&store, 5_000 + found).await != Some(id(5_000)) {
         found += 1;
-        assert!(found < UNTIL_LOOKED, "another server's job was passed by");
+        assert!(found < UNTIL_LOOKED, "another server's jobs were passed by");
+    }
+    for number in 5_001..5_000 + OTHERS {
+        assert_eq!(claimed(&store, number).await, Some(id(number)), "of another server");
     }
     let mut left = JOBS - found;
     while claimed(&store, 6_000 + left).await.is_some() {
@@ -96,9 +105,12 @@ async fn a_job_that_was_locked_while_the_front_passed_is_found() {
         create(&store, number, 0).await;
     }
     ground.run("BEGIN; SELECT FROM halyard.jobs ORDER BY seq LIMIT 1 FOR UPDATE").await;
+    let mut fronts = 0;
     for number in 2..=10 {
+        fronts += usize::from(begins_at_front(&store));
         assert_eq!(claimed(&store, number).await, Some(id(number)));
     }
+    assert!(fronts > 0, "every claim began at the start");
     ground.run("ROLLBACK").await;
     let mut claims = 0;
     while claimed(&store, 100 + claims).await != Some(id(1)) {
@@ -106,4 +118,55 @@ async fn a_job_that_was_locked_while_the_front_passed_is_found() {
         assert!(claims < UNTIL_LOOKED, "the job was passed by");
     }
     ground.drop_schema().await;
+}
+
+fn pairs(tasks: &[&str]) -> Vec<Pair> {
+    tasks.iter().map(|task| ("q".into(), (*task).into())).collect()
+}
+
+/// The only job of a look.
+fn waiting(task: &str, seq: i64, priority: i32) -> Job {
+    let new = NewJob { queue: "q".into(), task: task.into(), priority, ..job(1) };
+    new.begin(seq, START)
+}
+
+/// Fronts behind a job of task `t`, which slow looks hold.
+fn held(clock: &Arc<ManualClock>, tasks: &[&str]) -> Fronts {
+    let fronts = Fronts::of(Arc::clone(clock) as Arc<dyn Clock>);
+    for seq in [1, 2] {
+        let mut look = fronts.look(pairs(tasks));
+        assert_eq!(look.priority, None);
+        clock.advance(SLOW_MS);
+        look.is_taken();
+        look.found(Some(&waiting("t", seq, 0)), true);
+        look.commit();
+    }
+    fronts
+}
+
+#[test]
+fn a_task_without_jobs_keeps_no_claim_from_the_front() {
+    let clock = Arc::new(ManualClock::at(START));
+    let fronts = held(&clock, &["t", "idle"]);
+    assert_eq!(fronts.look(pairs(&["t", "idle"])).priority, Some(0));
+}
+
+/// What a look from the start leaves behind the front must not be passed by again, by a claim
+/// that began before that was known.
+#[test]
+fn a_front_that_was_moved_back_stays_for_claims_that_were_under_way() {
+    let clock = Arc::new(ManualClock::at(START));
+    let fronts = held(&clock, &["t"]);
+    let mut from_front = fronts.look(pairs(&["t"]));
+    assert_eq!(from_front.priority, Some(0));
+    clock.advance(LOOK_MS_MAX);
+    let mut from_start = fronts.look(pairs(&["t"]));
+    assert_eq!(from_start.priority, None);
+    clock.advance(SLOW_MS);
+    from_start.is_taken();
+    from_start.found(Some(&waiting("t", 3, 9)), true);
+    from_start.commit();
+    from_front.found(Some(&waiting("t", 4, 0)), true);
+    from_front.commit();
+    assert_eq!(fronts.look(pairs(&["t"])).priority, Some(9));
 }

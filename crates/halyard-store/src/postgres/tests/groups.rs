@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::future::join_all;
 use halyard_core::admission::NewJob;
 use halyard_core::job::State;
+use halyard_core::limits;
 use halyard_core::outcome::Report;
 
 use super::Ground;
@@ -64,5 +65,21 @@ async fn a_job_is_made_and_claimed_in_one_group() {
     let claimed = claimed.unwrap().jobs.pop().unwrap().view.job;
     assert_eq!(*heard.lock().unwrap(), [[Some(State::Queued), Some(State::Running)]]);
     assert_eq!(store.get(claimed.id).await.unwrap().unwrap().view.job, claimed);
+    ground.drop_schema().await;
+}
+
+/// Each of two claims of one group gets what it would get alone.
+#[tokio::test]
+async fn claims_of_large_jobs_in_one_group_have_a_full_answer_each() {
+    let ground = Ground::bare().await;
+    let store = Postgres::open(Options { connections: 2, ..ground.options.clone() }).await.unwrap();
+    let payload = format!("\"{}\"", "x".repeat(limits::PAYLOAD_BYTES_MAX - 2));
+    let full = limits::CLAIM_ANSWER_BYTES_MAX / limits::PAYLOAD_BYTES_MAX;
+    let numbers = (0_u64..).take(2 * full);
+    let new = |number| with_payload(NewJob { queue: "q".into(), ..job(number) }, &payload);
+    store.create(numbers.map(new).collect(), None).await.unwrap();
+    let (one, other) =
+        tokio::join!(store.claim(a_claim(&["q"], seed(1))), store.claim(a_claim(&["q"], seed(2))));
+    assert_eq!([one, other].map(|claims| claims.unwrap().jobs.len()), [full, full]);
     ground.drop_schema().await;
 }
