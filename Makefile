@@ -71,7 +71,7 @@ test:
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy $(ALL) --all-targets -- -D warnings
 	$(STAGE) release $(BUILD)
-	$(STAGE) tests $(BESIDE) cargo test $(CRATES)
+	$(STAGE) tests $(BESIDE) --redis --postgres --pgbouncer cargo test $(CRATES)
 	$(STAGE) planted-bugs $(BESIDE) --postgres cargo test $(CRATES) --features halyard-store/planted-bugs --test planted
 	$(STAGE) schemathesis scripts/schemathesis/run
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint

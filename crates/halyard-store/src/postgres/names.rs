@@ -14,6 +14,7 @@ use futures_util::future::try_join_all;
 use tokio_postgres::Client;
 
 use super::Ran;
+use super::rows::Columns;
 use super::statements::Statements;
 
 /// So many transactions find the mark before anything is prepared: by then a pooler that is used
@@ -42,7 +43,8 @@ impl Names {
     ) -> Ran<()> {
         if self.mark.get().is_none() && !is_pooled.load(Ordering::Relaxed) {
             let row = client.query_typed_one(&sql.session_mark.text, &[]).await?;
-            self.mark.get_or_init(|| row.get(0));
+            let mark = Columns::from(&row, 0).next()?;
+            self.mark.get_or_init(|| mark);
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! What the contract cannot see. These need a server: `scripts/services run cargo test …`.
+//! What the contract cannot see. These need servers:
+//! `scripts/services run --postgres --pgbouncer cargo test …`.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that panics has failed")]
 
@@ -20,6 +21,8 @@ use tokio_postgres::Client;
 
 use super::connect::{Options, Pool};
 
+const RUN: &str = "scripts/services run --postgres --pgbouncer";
+
 /// The server that the tests use.
 fn url() -> String {
     setting("HALYARD_TEST_POSTGRES_URL")
@@ -27,8 +30,7 @@ fn url() -> String {
 
 fn setting(name: &str) -> String {
     #[expect(clippy::disallowed_methods, reason = "a test's setting")]
-    std::env::var(name)
-        .unwrap_or_else(|_| panic!("{name} is not set; run this by: scripts/services run …"))
+    std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set; run this by: {RUN} …"))
 }
 
 /// A schema of a test's own, which goes at its end.
