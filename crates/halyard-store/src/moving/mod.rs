@@ -120,8 +120,8 @@ pub async fn to_postgres(
     report: Report<'_>,
 ) -> Result<Moved, MoveError> {
     let source = sqlite::Source::open(directory)?;
-    let mut place = postgres::Place::empty(options).await?;
-    let target = place.begin().await?;
+    let mut schema = postgres::QuietSchema::empty(options).await?;
+    let target = schema.begin().await?;
     target.refuse_unless_empty().await?;
     let mut sum = Sum::new();
     for table in TABLES {
@@ -162,8 +162,8 @@ pub async fn to_sqlite(
     directory: &Path,
     report: Report<'_>,
 ) -> Result<Moved, MoveError> {
-    let mut place = postgres::Place::standing(options).await?;
-    let source = place.begin().await?;
+    let mut schema = postgres::QuietSchema::standing(options).await?;
+    let source = schema.begin().await?;
     let target = sqlite::Target::make(directory)?;
     let mut sum = Sum::new();
     for table in TABLES {

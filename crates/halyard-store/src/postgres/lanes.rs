@@ -18,7 +18,7 @@ use super::front::Fronts;
 use super::loaded::Hands;
 use super::needs::{Needs, Ready};
 use super::notify::Hints;
-use super::patience::Place;
+use super::patience::Ticket;
 use super::statements::Statements;
 use super::transaction;
 use super::turns::{Turn, Turns};
@@ -120,7 +120,7 @@ pub(super) struct Shared {
 }
 
 struct Waiting {
-    calls: mpsc::Receiver<Place>,
+    calls: mpsc::Receiver<Ticket>,
     /// It wants other jobs than the group before it.
     held_back: Option<Box<dyn Call>>,
 }
@@ -135,7 +135,7 @@ pub(super) struct Tally {
 
 /// The way to the lanes.
 pub(super) struct Lanes {
-    calls: mpsc::Sender<Place>,
+    calls: mpsc::Sender<Ticket>,
     pub(super) shared: Arc<Shared>,
 }
 
@@ -182,12 +182,12 @@ impl Lanes {
         need(&mut needs);
         let (caller, answer) = oneshot::channel();
         let call = Verb { weight, wants: needs.ready, need, work, given: None, caller };
-        let place = Place::of(Box::new(call));
-        self.calls.try_send(place.clone()).map_err(|refused| match refused {
+        let ticket = Ticket::of(Box::new(call));
+        self.calls.try_send(ticket.clone()).map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(_) => StoreError::Overloaded,
             mpsc::error::TrySendError::Closed(_) => stopped(),
         })?;
-        place.answered(answer).await
+        ticket.answered(answer).await
     }
 }
 
@@ -238,9 +238,9 @@ impl Shared {
         let mut wants = first.wants().cloned();
         let mut group = vec![first];
         while weight < GROUP_WEIGHT_MAX
-            && let Ok(place) = waiting.calls.try_recv()
+            && let Ok(ticket) = waiting.calls.try_recv()
         {
-            let Some(call) = place.take() else { continue };
+            let Some(call) = ticket.take() else { continue };
             if let (Some(known), Some(other)) = (&wants, call.wants())
                 && (&known.queues, &known.tasks) != (&other.queues, &other.tasks)
             {

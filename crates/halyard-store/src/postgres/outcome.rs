@@ -27,17 +27,17 @@ const PROOF: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL synchrono
                      SELECT pg_logical_emit_message(true, 'halyard', '')";
 
 /// What a transaction is known by afterwards.
-pub(super) struct Mark {
-    id: String,
+pub(super) struct TransactionId {
+    number: String,
     life: i64,
 }
 
-impl Mark {
+impl TransactionId {
     /// From a row of `transaction_id.sql`; `None` for a transaction that has written nothing.
     pub(super) fn of(row: &Row) -> Ran<Option<Self>> {
         let mut next = Columns::from(row, 0);
-        let (id, life): (Option<String>, i64) = (next.next()?, next.next()?);
-        Ok(id.map(|id| Self { id, life }))
+        let (number, life): (Option<String>, i64) = (next.next()?, next.next()?);
+        Ok(number.map(|number| Self { number, life }))
     }
 }
 
@@ -45,10 +45,10 @@ impl Mark {
 ///
 /// # Errors
 /// [`Trouble::OutcomeUnknown`] when nobody can tell.
-pub(super) async fn outcome(shared: &Shared, mark: &Mark) -> Ran<()> {
+pub(super) async fn outcome(shared: &Shared, id: &TransactionId) -> Ran<()> {
     for _ in 0..TRIES {
         if let Ok(connection) = shared.pool.get().await {
-            let asked = tokio::time::timeout(ANSWER_MAX, ask(shared, &connection, mark)).await;
+            let asked = tokio::time::timeout(ANSWER_MAX, ask(shared, &connection, id)).await;
             match asked {
                 Ok(Ok(Some(true))) => return Ok(()),
                 Ok(Ok(Some(false))) => return Err(Trouble::ChangedMeanwhile),
@@ -69,9 +69,9 @@ pub(super) async fn outcome(shared: &Shared, mark: &Mark) -> Ran<()> {
 }
 
 /// Whether it is committed; `None` while it runs.
-async fn ask(shared: &Shared, connection: &Object, mark: &Mark) -> Ran<Option<bool>> {
+async fn ask(shared: &Shared, connection: &Object, id: &TransactionId) -> Ran<Option<bool>> {
     let hands = Hands::of(connection, &shared.sql);
-    let values: [super::statements::Parameter<'_>; 2] = [&mark.id, &mark.life];
+    let values: [super::statements::Parameter<'_>; 2] = [&id.number, &id.life];
     let rows = hands.query(&shared.sql.transaction_status, &values).await?;
     let row = rows.first().ok_or(Trouble::OutcomeUnknown)?;
     let mut next = Columns::from(row, 0);

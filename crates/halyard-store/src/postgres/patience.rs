@@ -20,9 +20,9 @@ pub const ANSWER_MAX: Duration = Duration::from_secs(20);
 
 /// A call on its way to a lane.
 #[derive(Clone)]
-pub(super) struct Place(Arc<Mutex<Option<Box<dyn Call>>>>);
+pub(super) struct Ticket(Arc<Mutex<Option<Box<dyn Call>>>>);
 
-impl Place {
+impl Ticket {
     pub(super) fn of(call: Box<dyn Call>) -> Self {
         Self(Arc::new(Mutex::new(Some(call))))
     }
@@ -46,7 +46,7 @@ impl Place {
 }
 
 /// Who waits; its call goes with it, unless a lane has taken it.
-struct Caller(Place);
+struct Caller(Ticket);
 
 impl Drop for Caller {
     fn drop(&mut self) {

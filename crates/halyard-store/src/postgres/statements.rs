@@ -41,7 +41,7 @@ macro_rules! statements {
         pub(super) struct Statements {
             $(pub(super) $name: Statement,)*
             pub(super) lists: Lists,
-            pub(super) ready: Ready,
+            pub(super) ready: ReadyStatements,
         }
 
         impl Statements {
@@ -55,7 +55,7 @@ macro_rules! statements {
                         schema,
                     ),)*
                     lists: Lists::of(schema),
-                    ready: Ready::of(schema),
+                    ready: ReadyStatements::of(schema),
                 }
             }
         }
@@ -148,7 +148,7 @@ const LIST: &[Type] = &[
 
 /// The next claimable jobs, by where they are looked for.
 #[derive(Debug)]
-pub(super) struct Ready {
+pub(super) struct ReadyStatements {
     pub(super) all: Statement,
     /// Those below a priority.
     pub(super) below: Statement,
@@ -156,7 +156,7 @@ pub(super) struct Ready {
     pub(super) from: Statement,
 }
 
-impl Ready {
+impl ReadyStatements {
     fn of(schema: &str) -> Self {
         const PLACES: &str = "priority = $5 AND (run_at, seq) >= (wanted.run_at, wanted.seq)";
         let pairs = ("$1, $2", "queue, task");

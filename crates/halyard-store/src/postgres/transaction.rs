@@ -13,7 +13,7 @@ use super::load;
 use super::loaded::{Hands, Loaded};
 use super::names::PLAN_ONCE;
 use super::needs::Needs;
-use super::outcome::{Mark, outcome};
+use super::outcome::{TransactionId, outcome};
 use super::rows::Columns;
 use super::turns::Turn;
 use super::{Ran, Trouble};
@@ -116,25 +116,25 @@ async fn write(
     turn: &mut Option<Turn>,
 ) -> Ran<()> {
     let writes = !difference.is_empty();
-    let mut mark = None;
+    let mut id = None;
     if writes {
         let (written, rows) = tokio::join!(biased;
             difference.write(hands, slot),
             hands.query(&hands.sql.transaction_id, &[])
         );
         written?;
-        mark = rows?.first().map(Mark::of).transpose()?.flatten();
+        id = rows?.first().map(TransactionId::of).transpose()?.flatten();
     }
     *turn = Some(shared.turns.take());
-    match (hands.client.commit().await, mark) {
+    match (hands.client.commit().await, id) {
         (Ok(()), _) => Ok(()),
         (Err(trouble), _) if !writes => Err(trouble),
         (Err(_), None) => Err(Trouble::OutcomeUnknown),
-        (Err(trouble), Some(mark)) => {
+        (Err(trouble), Some(id)) => {
             // Nobody else waits for the answer.
             *turn = None;
             tracing::warn!(%trouble, "a commit was not simply answered; asking what became of it");
-            outcome(shared, &mark).await
+            outcome(shared, &id).await
         }
     }
 }

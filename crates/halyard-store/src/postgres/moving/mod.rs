@@ -27,7 +27,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const LOOKS_MAX: usize = 24;
 
 /// A schema that nobody serves, as far as can be told.
-pub(crate) struct Place {
+pub(crate) struct QuietSchema {
     client: Object,
     schema: String,
     /// What it is called where people read of it.
@@ -36,7 +36,7 @@ pub(crate) struct Place {
     stamp: i64,
 }
 
-impl Place {
+impl QuietSchema {
     /// The schema to move into; it is made when it is not there.
     pub(crate) async fn empty(options: &Options) -> Result<Self, MoveError> {
         let schema = options.quoted_schema()?;

@@ -47,9 +47,9 @@ pub(super) struct Reads {
 }
 
 /// A read that waits or runs.
-struct Place<'r>(&'r AtomicUsize);
+struct Seat<'r>(&'r AtomicUsize);
 
-impl Drop for Place<'_> {
+impl Drop for Seat<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -60,10 +60,10 @@ impl Reads {
         Self { shared: Arc::clone(shared), waiting: AtomicUsize::new(0) }
     }
 
-    fn place(&self) -> Ran<Place<'_>> {
+    fn seat(&self) -> Ran<Seat<'_>> {
         let before = self.waiting.fetch_add(1, Ordering::Relaxed);
-        let place = Place(&self.waiting);
-        if before < WAITING_READS_MAX { Ok(place) } else { Err(Trouble::Overloaded) }
+        let seat = Seat(&self.waiting);
+        if before < WAITING_READS_MAX { Ok(seat) } else { Err(Trouble::Overloaded) }
     }
 
     /// The rows of one statement.
@@ -72,7 +72,7 @@ impl Reads {
         statement: &Statement,
         values: &[Parameter<'_>],
     ) -> Ran<Vec<Row>> {
-        let _place = self.place()?;
+        let _seat = self.seat()?;
         let mut losses = 0;
         loop {
             let client = self.shared.pool.get().await?;
@@ -113,7 +113,7 @@ impl Reads {
         if view.job.checkpoints == 0 && recorded(&view) == 0 {
             return Ok(Some(detail(view)));
         }
-        let _place = self.place()?;
+        let _seat = self.seat()?;
         let mut losses = 0;
         loop {
             let mut client = self.shared.pool.get().await?;

@@ -82,7 +82,7 @@ impl Reads {
 
     /// Totals since the store was made, and the 24 h before `now` by minute.
     pub(in crate::postgres) async fn stats(&self, now: TimeMs) -> Answer<Stats> {
-        let _place = self.place()?;
+        let _seat = self.seat()?;
         let mut losses = 0;
         loop {
             let mut client = self.shared.pool.get().await?;
