@@ -1,6 +1,6 @@
 /** JSON is shown as it was sent. */
 import { expect, test } from "vitest";
-import { member, print, read } from "../src/parts/json/exact.ts";
+import { entries, member, print, read } from "../src/parts/json/exact.ts";
 
 const LONG = '{"a": 12345678901234567890, "b": [1e400, -0, 9007199254740993], "a b": null}';
 
@@ -20,6 +20,14 @@ test.each([
   ['{"x":1}', "payload", undefined],
 ])("%s has the member %s", (text, name, found) => {
   expect(member(text, name)).toBe(found);
+});
+
+test.each([
+  ["[]", []],
+  ["[ ]", []],
+  ['[ 1e400 , {"a": [1, 2]},"],"]', ["1e400", '{"a": [1, 2]}', '"],"']],
+])("%s has the entries %j", (text, found) => {
+  expect(entries(text)).toEqual(found);
 });
 
 test.each(["null", '""', "[]", "{}", '"<img src=x onerror=alert(1)>"', "[[[]],{}]"])(

@@ -29,4 +29,6 @@ test("names in addresses are escaped", () => {
 test("filters in words", () => {
   const filters = fromQuery(new URLSearchParams("state=failed,retrying&queue=billing"));
   expect(inWords(filters)).toBe("that are retrying or failed, in the queue billing");
+  const bad = fromQuery(new URLSearchParams({ task: "t", idempotency_key: "a\u202eb" }));
+  expect(inWords(bad)).toBe("in any state, of the task t, with the key a\\u202eb");
 });
