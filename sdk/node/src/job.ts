@@ -66,6 +66,8 @@ export class Job<Payload = any> {
   #controller: AbortController | undefined;
   #listeners: Set<(error: JobAbortedError) => void> | undefined;
   #completedIn: { readonly result: string | undefined } | undefined;
+  /** The ends of the steps under way, by name. */
+  #steps: Map<string, Promise<void>> | undefined;
 
   /** @internal */
   constructor(source: JobSource, setting: JobSetting) {
@@ -209,17 +211,29 @@ export class Job<Payload = any> {
    * its result is stored, the work is done again.
    *
    * The name is the step's identity within the job: a second step of the same name runs nothing and
-   * returns the first one's value. In a loop, put the item's id into the name: `send:${user.id}`.
+   * returns the first one's value, for which it waits while the first is under way. In a loop, put
+   * the item's id into the name: `send:${user.id}`.
    *
    * @throws what `work` throws, and what `checkpoint` throws.
    */
   async step<Value>(name: string, work: () => Value | Promise<Value>): Promise<Value> {
     this.#check();
-    if (this.#known().has(name)) {
-      return this.checkpointValue<Value>(name) as Value;
+    this.#steps ??= new Map();
+    for (let other = this.#steps.get(name); other !== undefined; other = this.#steps.get(name)) {
+      await this.orAborted(other);
+      this.#check();
     }
-    const text = this.#text(name, await work());
-    await this.#write(name, text);
+    if (!this.#known().has(name)) {
+      let end = () => {};
+      this.#steps.set(name, new Promise((resolve) => (end = resolve)));
+      try {
+        await this.#write(name, this.#text(name, await work()));
+      } finally {
+        // When the work failed, it is still to be done by whoever waits for it.
+        this.#steps.delete(name);
+        end();
+      }
+    }
     // As every later attempt will get it.
     return this.checkpointValue<Value>(name) as Value;
   }
@@ -312,6 +326,19 @@ export class Job<Payload = any> {
     this.#listeners ??= new Set();
     this.#listeners.add(listener);
     return () => this.#listeners?.delete(listener);
+  }
+
+  /** @internal What `promise` brings, unless the job is aborted before: then the reason. */
+  async orAborted<T>(promise: Promise<T>): Promise<T> {
+    let callOff = () => {};
+    const aborted = new Promise<never>((_, reject) => {
+      callOff = this.onAbort(reject);
+    });
+    try {
+      return await Promise.race([promise, aborted]);
+    } finally {
+      callOff();
+    }
   }
 
   /** @internal Whether integers beyond 2^53 are bigints. */

@@ -3,8 +3,8 @@
     python scripts/make_sync.py          writes the files
     python scripts/make_sync.py --check  says which are stale, and fails
 
-`port.py`, `joiner.py` and `processed/waiting.py` are written by hand in both halves: they are where
-the halves differ.
+`port.py`, `joiner.py`, `turns.py` and `processed/waiting.py` are written by hand in both halves:
+they are where the halves differ.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from fresh import kept
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "halyard"
-BY_HAND = {"port.py", "joiner.py", "processed/waiting.py"}
+BY_HAND = {"port.py", "joiner.py", "turns.py", "processed/waiting.py"}
 
 #: Applied in this order.
 REPLACEMENTS = [

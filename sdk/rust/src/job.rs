@@ -1,5 +1,6 @@
 //! The job as its handler sees it.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
@@ -11,6 +12,7 @@ use halyard_api::job::Checkpoint;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
+use tokio::sync::OwnedMutexGuard;
 
 use crate::abort::{AbortReason, Signal};
 use crate::error::{Error, InvalidValue};
@@ -49,15 +51,28 @@ pub(crate) struct Inner {
 
 /// The checkpoints so far, in the order first written; it grows.
 #[derive(Debug, Default)]
-pub(crate) struct Checkpoints(Mutex<Vec<Checkpoint>>);
+pub(crate) struct Checkpoints {
+    all: Mutex<Vec<Checkpoint>>,
+    /// Steps of one name run one after the other.
+    turns: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+}
 
 impl Checkpoints {
     pub(crate) fn new(checkpoints: Vec<Checkpoint>) -> Self {
-        Self(Mutex::new(checkpoints))
+        Self { all: Mutex::new(checkpoints), turns: Mutex::default() }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Vec<Checkpoint>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no other step of this name is under way; the turn ends with the guard.
+    async fn turn(&self, name: &str) -> OwnedMutexGuard<()> {
+        let turn = {
+            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(turns.entry(name.to_owned()).or_default())
+        };
+        turn.lock_owned().await
     }
 
     /// Adds one, unless its name is there already.
@@ -220,8 +235,8 @@ impl Job {
     /// result is stored, the work is done again.
     ///
     /// The name is the step's identity within the job: a second step of the same name runs nothing
-    /// and returns the first one's value. In a loop, put the item's id into the name:
-    /// `format!("send:{}", user.id)`.
+    /// and returns the first one's value, for which it waits while the first is under way. In a
+    /// loop, put the item's id into the name: `format!("send:{}", user.id)`.
     ///
     /// # Errors
     ///
@@ -234,7 +249,14 @@ impl Job {
         F: FnOnce() -> Fut,
         Fut: Future<Output = Result<T, E>>,
     {
-        self.inner.signal.check()?;
+        let signal = &self.inner.signal;
+        signal.check()?;
+        let _turn = tokio::select! {
+            biased;
+            turn = self.inner.checkpoints.turn(name) => turn,
+            reason = signal.aborted() => return Err(Error::Aborted(reason).into()),
+        };
+        signal.check()?;
         if let Some(stored) = self.checkpoint_value(name)? {
             return Ok(stored);
         }

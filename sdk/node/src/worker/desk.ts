@@ -338,15 +338,7 @@ class ServerKeeper implements Keeper {
       path: `/v1/jobs${path(id)}/checkpoints`,
       body: `{"token":${JSON.stringify(token)},"name":${JSON.stringify(name)}${own}}`,
     };
-    let callOff = () => {};
-    const aborted = new Promise<never>((_, reject) => {
-      callOff = job.onAbort(reject);
-    });
-    try {
-      this.#read(job, await Promise.race([this.#send(call, job), aborted]));
-    } finally {
-      callOff();
-    }
+    this.#read(job, await job.orAborted(this.#send(call, job)));
   }
 
   async #send(call: Call, job: Job): Promise<Answer> {

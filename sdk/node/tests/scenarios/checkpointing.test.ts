@@ -43,6 +43,26 @@ scenario("checkpoint_rules", () =>
         });
       return Promise.all([step("a"), step("b"), step("c")]);
     };
+    let runs = 0;
+    let under = 0;
+    let most = 0;
+    const one = async (job: Job) => {
+      const step = () =>
+        job.step("send", async () => {
+          runs += 1;
+          const run = runs;
+          under += 1;
+          most = Math.max(most, under);
+          await new Promise(setImmediate);
+          under -= 1;
+          if (run === 1) {
+            throw new Error("declined");
+          }
+          return run;
+        });
+      const calls = await Promise.allSettled([step(), step(), step()]);
+      return calls.map((call) => (call.status === "fulfilled" ? call.value : "declined"));
+    };
     const twice = async (job: Job) => {
       await job.checkpoint("n", { a: 1, b: 2 });
       await job.checkpoint("n", { b: 2, a: 1 });
@@ -59,13 +79,20 @@ scenario("checkpoint_rules", () =>
     await withWorker(
       halyard,
       (worker) =>
-        worker.task("three", three).task("twice", twice).task("typed", typed).task("no", noJson),
+        worker
+          .task("three", three)
+          .task("one", one)
+          .task("twice", twice)
+          .task("typed", typed)
+          .task("no", noJson),
       async (work) => {
         const run = async (task: string) =>
           work.ended((await halyard.jobs.create({ task, queue: "q" })).id);
         const parallel = await run("three");
         expect(parallel.result).toEqual(["a", "b", "c"]);
         expect([parallel.checkpoints.length, steps]).toEqual([3, 3]);
+        expect((await run("one")).result).toEqual(["declined", 2, 2]);
+        expect([runs, most]).toEqual([2, 1]);
         const value = { a: 1, b: 2 };
         expect((await run("twice")).result).toEqual(["n", value, ["n"], value]);
         const stored = { at: "1970-01-01T00:00:00.000Z" };

@@ -4,6 +4,7 @@ import {
   CheckpointConflictError,
   InvalidValueError,
   JobAbortedError,
+  JobTimeoutError,
   LeaseLostError,
   SettingsError,
   SnoozeError,
@@ -37,6 +38,32 @@ test("the first write wins", async () => {
   const conflict = await rejection(job.checkpoint("a"), CheckpointConflictError);
   expect(conflict).toMatchObject({ status: 409, checkpoint: "a", value: { x: 1, y: [2] } });
   expect(job.checkpoints).toEqual(["a"]);
+});
+
+test("steps of one name run one after the other, and those of others beside them", async () => {
+  const job = fakeJob();
+  const begun: string[] = [];
+  let end = (_value: number) => {};
+  const work = (name: string) => () => {
+    begun.push(name);
+    return new Promise<number>((resolve) => {
+      end = resolve;
+    });
+  };
+  const calls = [job.step("send", work("send")), job.step("send", work("again"))];
+  const other = job.step("log", () => begun.push("log"));
+  await other;
+  expect(begun).toEqual(["send", "log"]);
+  end(7);
+  expect(await Promise.all(calls)).toEqual([7, 7]);
+  expect(begun).toEqual(["send", "log"]);
+});
+
+test("a step that waits for another of its name ends when the job is aborted", async () => {
+  const job = fakeJob();
+  const within = job.step("send", () => job.step("send", () => 7));
+  job.abort("timed_out");
+  await rejection(within, JobTimeoutError);
 });
 
 test("a step runs once, and what it throws stores nothing", async () => {

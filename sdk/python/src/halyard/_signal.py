@@ -65,13 +65,16 @@ class Signal(AnySignal):
 
         A pause in a handler is best made with it: `job.signal.wait(5)`.
         """
-        woken = threading.Event()
+        self._wait_for(threading.Event(), timeout)
+        return self._reason
+
+    def _wait_for(self, woken: threading.Event, timeout: float | None = None) -> None:
+        """Blocks until `woken` is set, which an abort does too, or for `timeout` seconds."""
         self._when_aborted(woken.set)
         try:
             woken.wait(timeout)
         finally:
             self._forget(woken.set)
-        return self._reason
 
 
 class AsyncSignal(AnySignal):
@@ -81,8 +84,14 @@ class AsyncSignal(AnySignal):
 
     async def wait(self) -> AbortReason:
         """Waits until the handler must stop."""
-        loop = asyncio.get_running_loop()
         woken = asyncio.Event()
+        while self._reason is None:
+            await self._wait_for(woken)
+        return self._reason
+
+    async def _wait_for(self, woken: asyncio.Event) -> None:
+        """Waits until `woken` is set, which an abort does too."""
+        loop = asyncio.get_running_loop()
 
         def wake() -> None:
             # A loop that has ended has nobody left to wake.
@@ -91,11 +100,9 @@ class AsyncSignal(AnySignal):
 
         self._when_aborted(wake)
         try:
-            while self._reason is None:
-                await woken.wait()
+            await woken.wait()
         finally:
             self._forget(wake)
-        return self._reason
 
 
 def abort(signal: AnySignal, reason: AbortReason) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -58,6 +60,27 @@ async def other_type_async(job: Any) -> None:
     await job.step("n", lambda: asyncio.sleep(0, []), into=list[int])
 
 
+class Runs:
+    """Runs of the work of one step."""
+
+    def __init__(self) -> None:
+        self.begun, self.under_way = 0, 0
+        #: How many were under way at once at most.
+        self.most = 0
+
+    def begin(self) -> int:
+        self.begun += 1
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        return self.begun
+
+    def end(self, run: int) -> int:
+        self.under_way -= 1
+        if run == 1:
+            raise ValueError("declined")
+        return run
+
+
 @scenario
 @pytest.mark.parametrize("kind", ["plain", "coroutine"])
 def test_checkpoint_rules(server: Server, client: Halyard, kind: str) -> None:
@@ -89,9 +112,38 @@ def test_checkpoint_rules(server: Server, client: Halyard, kind: str) -> None:
             *[job.step(name, lambda name=name: work(name)) for name in "abc"]
         )
 
+    runs = Runs()
+
+    def one(job: Job) -> list[Any]:
+        def work() -> int:
+            run = runs.begin()
+            # Long enough for the other threads to come.
+            time.sleep(0.05)
+            return runs.end(run)
+
+        def step(_: int) -> Any:
+            try:
+                return job.step("send", work)
+            except ValueError as error:
+                return str(error)
+
+        with ThreadPoolExecutor(3) as pool:
+            return sorted(pool.map(step, range(3)), key=str)
+
+    async def one_async(job: Any) -> list[Any]:
+        async def work() -> int:
+            run = runs.begin()
+            await asyncio.sleep(0)
+            return runs.end(run)
+
+        calls = [job.step("send", work) for _ in range(3)]
+        got = await asyncio.gather(*calls, return_exceptions=True)
+        return sorted((str(one) if isinstance(one, ValueError) else one for one in got), key=str)
+
     is_plain = kind == "plain"
     tasks: dict[str, Any] = {
         "three": three if is_plain else three_async,
+        "one": one if is_plain else one_async,
         "twice": twice,
         "other_type": other_type if is_plain else other_type_async,
     }
@@ -105,6 +157,9 @@ def test_checkpoint_rules(server: Server, client: Halyard, kind: str) -> None:
         ended = run("three")
         assert ended.result == ["a", "b", "c"], ended.error
         assert (len(ended.checkpoints), sorted(steps)) == (3, ["a", "b", "c"])
+        ended = run("one")
+        assert ended.result == [2, 2, "declined"], ended.error
+        assert (runs.begun, runs.most) == (2, 1)
         if is_plain:
             assert run("twice").result == "n is 1"
         other = run("other_type")

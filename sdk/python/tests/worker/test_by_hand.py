@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from halyard import AsyncJob, Halyard, InvalidValueError, Job
+from halyard import AbortReason, AsyncJob, Halyard, InvalidValueError, Job, JobTimeoutError
 from halyard.processed import MemoryStore, idempotent
 from halyard.testing import TestHalyard, fake_async_job, fake_job
+
+#: How many seconds a test waits: far longer than anything here takes.
+PATIENCE = 60
 
 worker = Halyard("http://127.0.0.1:9").worker(queues=["q"])
 
@@ -70,3 +75,34 @@ def test_below_other_decorators_and_in_memory() -> None:
     created = [test.jobs.create(task=task, payload=Charge(2)).id for task in ("charge", "again")]
     assert test.drain() == 2
     assert [test.jobs.get(id).result for id in created] == [f"2 for {id}" for id in created]
+
+
+def test_a_step_within_one_of_its_name_ends_with_the_attempt() -> None:
+    job = fake_job()
+    waiting = threading.Event()
+
+    def work() -> int:
+        waiting.set()
+        return job.step("a", lambda: 1)
+
+    with ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(job.step, "a", work)
+        assert waiting.wait(PATIENCE)
+        job.abort(AbortReason.TIMED_OUT)
+        with pytest.raises(JobTimeoutError):
+            ended.result(PATIENCE)
+
+
+async def ends_with_the_attempt() -> None:
+    job = fake_async_job()
+
+    async def work() -> int:
+        asyncio.get_running_loop().call_soon(job.abort, AbortReason.TIMED_OUT)
+        return await job.step("a", lambda: asyncio.sleep(0, 1))
+
+    with pytest.raises(JobTimeoutError):
+        await asyncio.wait_for(job.step("a", work), PATIENCE)
+
+
+def test_an_async_step_within_one_of_its_name_ends_with_the_attempt() -> None:
+    asyncio.run(ends_with_the_attempt())

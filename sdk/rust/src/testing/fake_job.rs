@@ -241,6 +241,17 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_step_within_one_of_its_name_ends_with_the_attempt() {
+        let fake = fake_job("t");
+        let job = fake.job();
+        let step = job.step("a", async || fake.job().step("a", async || Err::<(), _>("ran")).await);
+        let abort = async { fake.abort(AbortReason::TimedOut) };
+        let (ended, ()) = tokio::join!(step, abort);
+        let error = ended.expect_err("aborted");
+        assert!(matches!(error.find(), Some(Error::Aborted(AbortReason::TimedOut))), "{error}");
+    }
+
+    #[tokio::test]
     async fn an_aborted_job_writes_nothing() {
         let fake = fake_job("t");
         fake.abort(AbortReason::LeaseLost);

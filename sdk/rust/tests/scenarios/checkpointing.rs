@@ -1,10 +1,10 @@
 //! Scenarios of checkpoints and steps.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use halyard::{Error, HandlerResult, Job, NewJob, State};
+use halyard::{Error, HandlerError, HandlerResult, Job, NewJob, State};
 use rustix::process::Signal;
 use serde_json::value::RawValue;
 
@@ -36,6 +36,39 @@ pub(crate) async fn checkpoints() {
     assert_eq!(job.attempts[1].state.as_str(), "lost");
 }
 
+/// Runs of the work of one step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Runs {
+    begun: usize,
+    under_way: usize,
+    /// How many were under way at once at most.
+    most: usize,
+}
+
+impl Runs {
+    fn begin(&mut self) -> usize {
+        self.begun += 1;
+        self.under_way += 1;
+        self.most = self.most.max(self.under_way);
+        self.begun
+    }
+}
+
+/// Calls one step three times at once; its work fails the first time.
+async fn one_step(job: Job, runs: Arc<Mutex<Runs>>) -> HandlerResult<[Option<usize>; 3]> {
+    let step = async || {
+        let work = async || {
+            let run = runs.lock().expect("not poisoned").begin();
+            tokio::task::yield_now().await;
+            runs.lock().expect("not poisoned").under_way -= 1;
+            if run == 1 { Err(HandlerError::from("declined")) } else { Ok(run) }
+        };
+        job.step("send", work).await.ok()
+    };
+    let (a, b, c) = tokio::join!(step(), step(), step());
+    Ok([a, b, c])
+}
+
 pub(crate) async fn checkpoint_rules() {
     let server = Server::start();
     let steps = Arc::new(AtomicUsize::new(0));
@@ -54,6 +87,9 @@ pub(crate) async fn checkpoint_rules() {
             HandlerResult::Ok([a?, b?, c?])
         }
     };
+    let runs = Arc::new(Mutex::new(Runs::default()));
+    let seen = Arc::clone(&runs);
+    let one = move |job: Job| one_step(job, Arc::clone(&runs));
     async fn twice(job: Job) -> HandlerResult<String> {
         job.checkpoint_with("n", &1).await?;
         job.checkpoint_with("n", &RawValue::from_string("1.0".to_owned())?).await?;
@@ -71,7 +107,8 @@ pub(crate) async fn checkpoint_rules() {
         Ok(())
     }
     let set = |worker: halyard::WorkerBuilder| {
-        worker.task("three", three).task("twice", twice).task("other_type", other_type)
+        let worker = worker.task("three", three).task("one", one);
+        worker.task("twice", twice).task("other_type", other_type)
     };
     let work = Work::begin(&server, set).await;
     let run = async |task: &str| {
@@ -82,6 +119,10 @@ pub(crate) async fn checkpoint_rules() {
     let three = run("three").await;
     assert_eq!(three.result.as_deref().map(RawValue::get), Some(r#"["a","b","c"]"#));
     assert_eq!((three.checkpoints.len(), steps.load(Ordering::SeqCst)), (3, 3));
+    let one = run("one").await;
+    assert_eq!(one.result.as_deref().map(RawValue::get), Some("[null,2,2]"));
+    let seen = *seen.lock().expect("not poisoned");
+    assert_eq!(seen, Runs { begun: 2, under_way: 0, most: 1 });
     let twice = run("twice").await;
     assert_eq!(twice.result.as_deref().map(RawValue::get), Some(r#""n is 1""#));
     let other = run("other_type").await;

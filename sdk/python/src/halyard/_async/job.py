@@ -18,6 +18,7 @@ from ..errors import SnoozeError
 from ..records import Checkpoint
 from . import in_transaction
 from .record import AsyncRecord
+from .turns import AsyncTurns
 
 T = TypeVar("T")
 
@@ -25,11 +26,12 @@ T = TypeVar("T")
 class AsyncJob:
     """A job, as a coroutine handler gets it."""
 
-    __slots__ = ("_record", "_start", "checkpoints", "signal")
+    __slots__ = ("_record", "_start", "_turns", "checkpoints", "signal")
 
     def __init__(self, start: Start, signal: AsyncSignal, record: AsyncRecord) -> None:
         self._start = start
         self._record = record
+        self._turns = AsyncTurns(signal)
         #: Tells when the handler must stop.
         self.signal = signal
         #: The names of all checkpoints so far, in the order first written, of earlier attempts
@@ -182,18 +184,19 @@ class AsyncJob:
         after the work and before its result is stored, the work is done again.
 
         The name is the step's identity within the job: a second step of the same name runs nothing
-        and returns the first one's value. In a loop, put the item's id into the name:
-        `f"send:{user.id}"`.
+        and returns the first one's value, for which it waits while the first is under way. In a
+        loop, put the item's id into the name: `f"send:{user.id}"`.
 
         Raises what `work` raises, and what `checkpoint` raises.
         """
         self.signal.check()
-        if name in self.checkpoints:
-            stored: T = self.checkpoint_value(name, into=into)
-            return stored
-        value = await work()
-        await self.checkpoint(name, value)
-        return value
+        async with self._turns.of(name):
+            if name in self.checkpoints:
+                stored: T = self.checkpoint_value(name, into=into)
+                return stored
+            value = await work()
+            await self.checkpoint(name, value)
+            return value
 
     def snooze(self, delay: Duration) -> NoReturn:
         """Puts the job off for `delay` without counting the attempt. Raises.
