@@ -69,7 +69,8 @@ test("the calls of every page", async () => {
     ),
     newest("failed"),
     newest("completed"),
-    ...["/", "/queues", "/workers", "/tasks", "/keys?task=charge&key=key:0"],
+    ...["/", "/queues", "/workers", "/tasks", "/access", "/audit"],
+    "/keys?task=charge&key=key:0",
     further("/v1/jobs?state=completed&limit=50"),
   ]);
   const calls = new Set<string>();
@@ -130,13 +131,21 @@ test("what is painted first", async () => {
 });
 
 test("memory while changes come", async () => {
-  const { page } = await reader(browser, server.url);
-  await visit(page, "/jobs");
+  // The list, whose rows change, and the overview, whose chart is drawn anew; beside each other.
+  const pages = await Promise.all(
+    ["/jobs", "/"].map(async (path) => {
+      const { page } = await reader(browser, server.url);
+      await visit(page, path);
+      return { path, page };
+    }),
+  );
   for (let minute = 0; minute <= MINUTES; minute += 1) {
-    say(`after ${minute} min the page's heap is ${await heap(page)} KiB`);
+    for (const { path, page } of pages) {
+      say(`after ${minute} min the page's heap is ${await heap(page)} KiB: ${path}`);
+    }
     if (minute < MINUTES) await pause(60_000);
   }
-  await page.context().close();
+  for (const { page } of pages) await page.context().close();
 });
 
 /** KiB of JavaScript's heap after what is no longer used is gone. */
