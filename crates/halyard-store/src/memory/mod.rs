@@ -4,7 +4,7 @@
 //!
 //! The verbs themselves stand in [`session`](crate::session), what only reads in `read`.
 //!
-//! Nothing here outlives the process: for tests, and for a server that is told to forget.
+//! Nothing here outlives the process: it is for tests.
 
 mod read;
 

@@ -16,7 +16,7 @@ use crate::verbs::{Acted, Created, Keyed, RequestKey};
 
 /// An answer that can be remembered and given again.
 pub(super) trait Member: Sized {
-    /// What to remember of it; `acted_on` is the job that was asked for, where that is known.
+    /// What to remember of it.
     fn item(&self) -> Item;
     /// The answer to the same request again.
     fn again(tx: &mut Tx<'_>, item: Item) -> Ran<Self>;
