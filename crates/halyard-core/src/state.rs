@@ -31,6 +31,9 @@ impl State {
         Self::Cancelled,
     ];
 
+    /// Those that a life ends in, in the order in which retention looks at them.
+    pub const ENDED: [Self; 3] = [Self::Completed, Self::Failed, Self::Cancelled];
+
     /// The word on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {

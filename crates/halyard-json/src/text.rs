@@ -53,11 +53,6 @@ impl Text {
         &self.text
     }
 
-    /// The bytes, shared.
-    pub fn to_arc(&self) -> Arc<str> {
-        Arc::clone(&self.text)
-    }
-
     /// How many bytes; never 0.
     #[expect(clippy::len_without_is_empty, reason = "no JSON text is empty")]
     pub fn len(&self) -> usize {

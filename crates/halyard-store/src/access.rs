@@ -4,10 +4,10 @@
 //! sign-in it has the SHA-256 only: neither can be read out of a database, a backup or a dump.
 
 use async_trait::async_trait;
-use halyard_core::TimeMs;
 use halyard_core::id::{JobId, KeyId};
 use halyard_core::job::Name;
 use halyard_core::role::Role;
+use halyard_core::{TimeMs, limits};
 
 use crate::Answer;
 use crate::verbs::{Acted, Bulk, BulkAction, Created, Keyed};
@@ -189,7 +189,7 @@ pub struct AuditKept {
 
 impl AuditKept {
     /// Ninety days, and as many lines as a database of a few hundred megabytes holds.
-    pub const DEFAULT: Self = Self { for_ms: 90 * 86_400_000, lines_max: 100_000 };
+    pub const DEFAULT: Self = Self { for_ms: 90 * limits::DAY, lines_max: 100_000 };
 }
 
 impl Deed {

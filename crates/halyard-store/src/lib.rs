@@ -2,7 +2,7 @@
 //!
 //! | room | what |
 //! |---|---|
-//! | [`Store`] | about twenty verbs of the domain, in batches; never begin, commit or CRUD |
+//! | [`Store`] | 26 verbs of the domain, 8 of [`access::Keyring`]; never begin, commit or CRUD |
 //! | [`verbs`] | what each verb takes and answers |
 //! | [`access`] | keys, sign-ins, and what operators did |
 //! | [`duties`] | what a store must do beyond core's rules: orders, chance, counts, memory |
@@ -10,6 +10,7 @@
 //! | [`clock`] | the only file that asks the operating system for the time |
 //! | [`finding`] | what an examination of a store finds |
 //! | `remembered` | requests with an `Idempotency-Key`, as databases keep them |
+//! | `tally` | answers that wrote nothing, until a stamp adds them |
 //! | `session` | verbs on rows in memory: the model's, and PostgreSQL's |
 //! | [`memory`] | the model: whole tables in memory; the others are compared with it |
 //! | [`sqlite`] | one writer thread with group commit, readers beside it |
@@ -37,6 +38,7 @@ pub mod postgres;
 mod remembered;
 mod session;
 pub mod sqlite;
+mod tally;
 pub mod verbs;
 
 use std::sync::Arc;

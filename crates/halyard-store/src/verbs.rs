@@ -268,6 +268,13 @@ pub struct QueueStatus {
     pub oldest_queued_at: Option<TimeMs>,
 }
 
+impl QueueStatus {
+    /// That of a queue without jobs.
+    pub(crate) fn without_jobs(name: Name, paused: bool) -> Self {
+        Self { name, paused, counts: Counts::default(), oldest_queued_at: None }
+    }
+}
+
 /// One task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskStatus {
@@ -313,6 +320,15 @@ pub struct Totals {
     pub timed_out: u64,
     /// Calls with a dead token turned away.
     pub reports_rejected: u64,
+}
+
+impl Totals {
+    /// Adds what is gathered in memory until a stamp.
+    pub(crate) fn add_gathered(&mut self, gathered: &Self) {
+        self.replayed += gathered.replayed;
+        self.keys_refused += gathered.keys_refused;
+        self.reports_rejected += gathered.reports_rejected;
+    }
 }
 
 /// Events of one minute.

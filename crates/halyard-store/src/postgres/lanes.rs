@@ -5,11 +5,10 @@
 //! falsely acknowledges, its neighbours. What fails for another transaction's sake (a deadlock, a
 //! key that somebody else made meanwhile) is run again as it is.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use halyard_core::id::JobId;
 use halyard_core::{TimeMs, limits};
 use tokio::sync::{mpsc, oneshot};
 
@@ -24,7 +23,8 @@ use super::transaction;
 use super::turns::{Turn, Turns};
 use super::{Ran, Trouble};
 use crate::session::{Session, Tables};
-use crate::verbs::{Change, Totals};
+use crate::tally::Tally;
+use crate::verbs::Change;
 use crate::{Answer, StoreError};
 
 /// Calls that may wait; the next one is told that the store is overloaded.
@@ -123,14 +123,6 @@ struct Waiting {
     calls: mpsc::Receiver<Ticket>,
     /// It wants other jobs than the group before it.
     held_back: Option<Box<dyn Call>>,
-}
-
-/// Answers that wrote nothing, counted in memory and added by a stamp.
-#[derive(Clone, Default)]
-pub(super) struct Tally {
-    /// Replays and rejections, by job.
-    pub(super) jobs: HashMap<JobId, (u64, u64)>,
-    pub(super) totals: Totals,
 }
 
 /// The way to the lanes.
@@ -336,27 +328,11 @@ impl Shared {
 impl Tally {
     /// What a committed group counted beside its rows.
     pub(super) fn gather(&mut self, tables: &Tables) {
-        self.totals.replayed += tables.gathered.replayed;
-        self.totals.keys_refused += tables.gathered.keys_refused;
-        self.totals.reports_rejected += tables.gathered.reports_rejected;
+        self.totals.add_gathered(&tables.gathered);
         for row in tables.jobs.values() {
             if row.gathered_replays + row.gathered_rejected > 0 {
-                let counts = self.jobs.entry(row.job.id).or_default();
-                counts.0 += row.gathered_replays;
-                counts.1 += row.gathered_rejected;
+                self.add_of_job(row.job.id, (row.gathered_replays, row.gathered_rejected));
             }
-        }
-    }
-
-    /// What a stamp had taken, and did not write.
-    pub(super) fn put_back(&mut self, taken: Self) {
-        self.totals.replayed += taken.totals.replayed;
-        self.totals.keys_refused += taken.totals.keys_refused;
-        self.totals.reports_rejected += taken.totals.reports_rejected;
-        for (id, (replays, rejected)) in taken.jobs {
-            let counts = self.jobs.entry(id).or_default();
-            counts.0 += replays;
-            counts.1 += rejected;
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Retention: jobs by age and by count, tombstones, remembered requests.
 
-use halyard_core::TimeMs;
 use halyard_core::id::JobId;
 use halyard_core::job::State;
 use halyard_core::retention::Retention;
+use halyard_core::{TimeMs, limits};
 
 use super::Ran;
 use super::lanes::{Lanes, Shared};
@@ -11,10 +11,8 @@ use super::loaded::Hands;
 use super::rows::{Columns, limit};
 use crate::{Answer, StoreError};
 
-const DAY_MS: i64 = 86_400_000;
 /// Queues, tasks and states whose counters are taken away at a time.
 const COUNTERS_MAX: i64 = 1_000;
-const ENDED: [State; 3] = [State::Completed, State::Failed, State::Cancelled];
 
 /// Removes up to `max` of what is kept no longer; says how much it found.
 pub(super) async fn prune(lanes: &Lanes, max: usize, retention: Retention) -> Answer<usize> {
@@ -52,7 +50,7 @@ async fn found(
     let connection = shared.pool.get().await?;
     let hands = Hands::of(&connection, &shared.sql);
     let mut found = Vec::new();
-    for state in ENDED {
+    for state in State::ENDED {
         let before = retention.ended_before(state, now);
         let left = limit(max - found.len());
         let number = i16::from(state.number());
@@ -81,7 +79,7 @@ async fn surplus(
         return Ok(Vec::new());
     }
     let mut oldest: Vec<(TimeMs, i64, JobId)> = Vec::new();
-    for state in ENDED {
+    for state in State::ENDED {
         let number = i16::from(state.number());
         let wanted = limit(take + known.len());
         for row in hands.query(&hands.sql.ended_first, &[&number, &wanted]).await? {
@@ -104,7 +102,7 @@ async fn forget(shared: &Shared, max: usize, now: TimeMs) -> Ran<usize> {
     let keys = usize::try_from(keys).unwrap_or(max);
     let left = limit(max - keys);
     let requests = hands.execute(&shared.sql.requests_prune, &[&now, &left]).await?;
-    hands.execute(&shared.sql.minutes_prune, &[&(now - DAY_MS)]).await?;
+    hands.execute(&shared.sql.minutes_prune, &[&(now - limits::DAY)]).await?;
     hands.execute(&shared.sql.counters_clean, &[&COUNTERS_MAX]).await?;
     Ok(keys + usize::try_from(requests).unwrap_or(0))
 }

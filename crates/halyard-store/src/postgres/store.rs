@@ -20,8 +20,8 @@ use crate::access::{
     Access, ApiKey, AuditKept, AuditPage, By, Keyring, Revoked, SecretHash, SignIn,
 };
 use crate::verbs::{
-    Acted, Beat, Beats, Bulk, CheckpointWrite, Claim, Claims, Counts, Created, Filter, JobDetail,
-    Keyed, Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
+    Acted, Beat, Beats, Bulk, CheckpointWrite, Claim, Claims, Created, Filter, JobDetail, Keyed,
+    Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
 };
 use crate::{Answer, Store, StoreError};
 
@@ -211,12 +211,7 @@ impl Store for Postgres {
             )
             .await?;
         // One that was never paused is forgotten with its last job, which may have gone by now.
-        let emptied = || QueueStatus {
-            name: Name::clone(&name),
-            paused,
-            counts: Counts::default(),
-            oldest_queued_at: None,
-        };
+        let emptied = || QueueStatus::without_jobs(Name::clone(&name), paused);
         let known = paused || was_paused_once;
         Ok(self.queue(&name).await?.or_else(|| known.then(emptied)))
     }

@@ -8,7 +8,7 @@ use halyard_core::{TimeMs, limits};
 
 use super::connect::Time;
 use super::difference::Difference;
-use super::lanes::{Call, Shared, Tally};
+use super::lanes::{Call, Shared};
 use super::load;
 use super::loaded::{Hands, Loaded};
 use super::names::PLAN_ONCE;
@@ -19,6 +19,7 @@ use super::turns::Turn;
 use super::{Ran, Trouble};
 use crate::options::tell_of_outage;
 use crate::session::{Numbers, Session};
+use crate::tally::Tally;
 use crate::verbs::Change;
 
 /// Every statement of a transaction finds its rows by an index, whatever the planner believes of
@@ -49,7 +50,7 @@ pub(super) async fn run(
     }
     let ran = run_on(shared, hands, group, slot, &needs, &taken, careful).await;
     if matches!(&ran, Err(trouble) if !matches!(trouble, Trouble::OutcomeUnknown)) {
-        shared.tally().put_back(taken);
+        shared.tally().add(taken);
     }
     ran
 }

@@ -10,8 +10,6 @@ use halyard_core::retention::Retention;
 
 use super::{Held, Session};
 
-const ENDED: [State; 3] = [State::Completed, State::Failed, State::Cancelled];
-
 impl Session<'_> {
     pub(crate) fn stamp(&mut self) {
         self.tables.stamp = self.now;
@@ -53,7 +51,7 @@ impl Session<'_> {
 
     pub(crate) fn prune(&mut self, limit: usize, retention: &Retention) -> usize {
         let mut left = limit;
-        for state in ENDED {
+        for state in State::ENDED {
             let before = retention.ended_before(state, self.now);
             let old = self.first(left, |job| {
                 job.finished_at.filter(|at| job.state == state && *at <= before)

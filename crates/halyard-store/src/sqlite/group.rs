@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 
 use halyard_core::TimeMs;
-use halyard_core::id::JobId;
 use halyard_core::job::{Job, Name, State};
 
 use super::rows::signed;
 use super::statements::Statements;
 use super::writer::Ran;
+use crate::tally::Tally;
 use crate::verbs::{Change, Minute, Totals};
 
 const MINUTE_MS: i64 = 60_000;
@@ -31,14 +31,6 @@ pub(super) struct Group {
     pub(super) stamp_before: TimeMs,
     pub(super) queues_before: Option<HashMap<Name, bool>>,
     pub(super) minutes: Vec<Minute>,
-}
-
-/// Answers that wrote nothing, counted in memory and added by a stamp.
-#[derive(Default)]
-pub(super) struct Tally {
-    /// Replays and rejections, by job.
-    pub(super) jobs: HashMap<JobId, (u64, u64)>,
-    pub(super) totals: Totals,
 }
 
 impl Group {
@@ -99,18 +91,6 @@ impl Group {
 }
 
 impl Tally {
-    /// Adds what a committed group counted.
-    pub(super) fn add(&mut self, group: Self) {
-        self.totals.replayed += group.totals.replayed;
-        self.totals.keys_refused += group.totals.keys_refused;
-        self.totals.reports_rejected += group.totals.reports_rejected;
-        for (id, (replays, rejected)) in group.jobs {
-            let job = self.jobs.entry(id).or_default();
-            job.0 += replays;
-            job.1 += rejected;
-        }
-    }
-
     /// Writes it.
     pub(super) fn write(&self, sql: &mut Statements<'_>) -> Ran<()> {
         write_totals(sql, &self.totals)?;

@@ -17,15 +17,17 @@
 //! | `doctor`, `backup` | examine and copy a directory from outside |
 //! | `moving` | rows out and in, when a store moves to PostgreSQL or from it |
 //! | `planted` | bugs that tests plant here; nothing of it is in a release |
-//! | `access` | keys, sign-ins, the audit log |
-//! | `create`, `claim`, … | one verb each, named as everywhere |
+//! | `access` | keys for callers, sign-ins, the audit log |
+//! | `keys` | idempotency keys: who holds one, and who is let go of it |
+//! | `requests` | requests that are remembered, and answered again |
+//! | `create`, `claim`, `heartbeat`, `finish`, `checkpoint` | one verb each, named as everywhere |
+//! | `operate`, `watch` | what people do by hand, and what the loops do |
 //! | `reads` | the verbs that only read |
 //!
 //! Deliberately absent: a pool of writers (SQLite has one), savepoints (a group that fails is
 //! rolled back and its members are run again one by one), and any rule (those live in core).
 
 mod access;
-mod act;
 pub mod backup;
 mod checkpoint;
 mod claim;
@@ -40,7 +42,7 @@ mod keys;
 mod load;
 mod migrations;
 pub(crate) mod moving;
-mod night;
+mod operate;
 mod place;
 mod planted;
 mod reads;
@@ -50,6 +52,7 @@ mod statements;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod watch;
 mod writer;
 
 use std::path::Path;
@@ -78,8 +81,8 @@ use crate::access::{
 };
 use crate::clock::Clock;
 use crate::verbs::{
-    Acted, Beat, Beats, Bulk, CheckpointWrite, Claim, Claims, Counts, Created, Filter, JobDetail,
-    Keyed, Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
+    Acted, Beat, Beats, Bulk, CheckpointWrite, Claim, Claims, Created, Filter, JobDetail, Keyed,
+    Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
 };
 use crate::{Answer, Store};
 
@@ -192,16 +195,16 @@ impl Store for Sqlite {
         by: Option<By>,
     ) -> Answer<Keyed<Acted>> {
         self.writer
-            .call(1, move |tx| act::retry(tx, id, &how, request.as_ref(), seed, by.as_ref()))
+            .call(1, move |tx| operate::retry(tx, id, &how, request.as_ref(), seed, by.as_ref()))
             .await
     }
 
     async fn cancel(&self, id: JobId, seed: Seed, by: Option<By>) -> Answer<Acted> {
-        self.writer.call(1, move |tx| act::cancel(tx, id, seed, by.as_ref())).await
+        self.writer.call(1, move |tx| operate::cancel(tx, id, seed, by.as_ref())).await
     }
 
     async fn run_now(&self, id: JobId, seed: Seed, by: Option<By>) -> Answer<Acted> {
-        self.writer.call(1, move |tx| act::run_now(tx, id, seed, by.as_ref())).await
+        self.writer.call(1, move |tx| operate::run_now(tx, id, seed, by.as_ref())).await
     }
 
     async fn run_as_new(
@@ -226,7 +229,7 @@ impl Store for Sqlite {
         seed: Seed,
         by: Option<By>,
     ) -> Answer<Acted> {
-        self.writer.call(1, move |tx| act::delete(tx, id, forget_key, seed, by.as_ref())).await
+        self.writer.call(1, move |tx| operate::delete(tx, id, forget_key, seed, by.as_ref())).await
     }
 
     async fn bulk(
@@ -238,7 +241,7 @@ impl Store for Sqlite {
     ) -> Answer<Keyed<Vec<Acted>>> {
         let weight = bulk.targets.len();
         self.writer
-            .call(weight, move |tx| act::bulk(tx, &bulk, request.as_ref(), seed, by.as_ref()))
+            .call(weight, move |tx| operate::bulk(tx, &bulk, request.as_ref(), seed, by.as_ref()))
             .await
     }
 
@@ -260,29 +263,24 @@ impl Store for Sqlite {
             return Ok(None);
         }
         // One that was never paused is forgotten with its last job, which may have gone by now.
-        let emptied = || QueueStatus {
-            name: Name::clone(&name),
-            paused,
-            counts: Counts::default(),
-            oldest_queued_at: None,
-        };
+        let emptied = || QueueStatus::without_jobs(Name::clone(&name), paused);
         Ok(Some(self.queue(&name).await?.unwrap_or_else(emptied)))
     }
 
     async fn stamp(&self) -> Answer<()> {
-        self.writer.call(1, night::stamp).await
+        self.writer.call(1, watch::stamp).await
     }
 
     async fn promote(&self, limit: usize) -> Answer<usize> {
-        self.writer.call(1, move |tx| night::promote(tx, limit)).await
+        self.writer.call(1, move |tx| watch::promote(tx, limit)).await
     }
 
     async fn reap(&self, limit: usize, seed: Seed) -> Answer<usize> {
-        self.writer.call(1, move |tx| night::reap(tx, limit, seed)).await
+        self.writer.call(1, move |tx| watch::reap(tx, limit, seed)).await
     }
 
     async fn prune(&self, limit: usize, retention: Retention) -> Answer<usize> {
-        self.writer.call(1, move |tx| night::prune(tx, limit, &retention)).await
+        self.writer.call(1, move |tx| watch::prune(tx, limit, &retention)).await
     }
 
     async fn get(&self, id: JobId) -> Answer<Option<JobDetail>> {

@@ -12,7 +12,7 @@ use halyard_core::{TimeMs, lease, limits, outcome};
 use rusqlite::Connection;
 
 use super::counters::Counters;
-use super::group::{Group, Tally};
+use super::group::Group;
 use super::rows::{self, Guard};
 use super::statements::Statements;
 use super::writer::Ran;
@@ -20,6 +20,7 @@ use super::{Options, access};
 use crate::access::{By, Deed};
 use crate::clock::Clock;
 use crate::options::tell_of_outage;
+use crate::tally::Tally;
 use crate::{OnChange, OnClaimable};
 
 /// Running jobs that are kept in memory: some 50 MB. Further ones are read from their rows.

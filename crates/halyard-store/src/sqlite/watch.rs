@@ -3,6 +3,7 @@
 use halyard_core::chance::Seed;
 use halyard_core::job::State;
 use halyard_core::key::Removal;
+use halyard_core::limits;
 use halyard_core::operate;
 use halyard_core::retention::Retention;
 
@@ -10,9 +11,6 @@ use super::keys;
 use super::rows::{self, Guard};
 use super::transaction::Tx;
 use super::writer::Ran;
-
-const DAY_MS: i64 = 86_400_000;
-const ENDED: [State; 3] = [State::Completed, State::Failed, State::Cancelled];
 
 /// Stamps the store and writes what was counted in memory.
 pub(super) fn stamp(tx: &mut Tx<'_>) -> Ran<()> {
@@ -45,7 +43,7 @@ pub(super) fn reap(tx: &mut Tx<'_>, limit: usize, seed: Seed) -> Ran<usize> {
 /// Removes what is kept no longer: jobs by age, jobs by count, tombstones, remembered requests.
 pub(super) fn prune(tx: &mut Tx<'_>, limit: usize, retention: &Retention) -> Ran<usize> {
     let mut left = limit;
-    for state in ENDED {
+    for state in State::ENDED {
         let before = retention.ended_before(state, tx.now);
         let ended =
             seqs(tx.sql.ended.query_map((state.number(), before, rows::limit(left)), seq)?)?;
@@ -57,7 +55,7 @@ pub(super) fn prune(tx: &mut Tx<'_>, limit: usize, retention: &Retention) -> Ran
     remove(tx, &surplus)?;
     left -= tx.sql.keys_prune.execute((tx.now, rows::limit(left)))?;
     left -= tx.sql.requests_prune.execute((tx.now, rows::limit(left)))?;
-    tx.sql.minutes_prune.execute([tx.now - DAY_MS])?;
+    tx.sql.minutes_prune.execute([tx.now - limits::DAY])?;
     if left < limit {
         tx.give_back_pages()?;
     }
@@ -73,7 +71,7 @@ fn surplus(tx: &mut Tx<'_>, limit: usize, retention: &Retention) -> Ran<Vec<i64>
         return Ok(Vec::new());
     }
     let mut oldest: Vec<(i64, i64)> = Vec::new();
-    for state in ENDED {
+    for state in State::ENDED {
         let ended = |row: &rusqlite::Row<'_>| Ok((row.get(1)?, row.get(0)?));
         for place in tx.sql.ended_first.query_map((state.number(), rows::limit(take)), ended)? {
             oldest.push(place?);

@@ -26,6 +26,27 @@ use crate::{Answer, Store};
 /// What the error of a planned failure says.
 pub const PLANNED: &str = "planned failure";
 
+/// Every kind of command that changes something, in the order of [`Failures`]. `Serve` is a stamp.
+pub const VERBS: [&str; 17] = [
+    "Bulk",
+    "Cancel",
+    "Checkpoint",
+    "Claim",
+    "Create",
+    "Delete",
+    "Finish",
+    "ForgetKey",
+    "Heartbeat",
+    "Promote",
+    "Prune",
+    "Reap",
+    "Retry",
+    "RunAsNew",
+    "RunNow",
+    "Serve",
+    "SetPaused",
+];
+
 /// A command is given up after one of so many writes, if it has that many: about every eighth.
 const WRITES_TILL_GIVEN_UP: usize = 40;
 

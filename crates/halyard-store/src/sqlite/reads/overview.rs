@@ -3,16 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use halyard_core::TimeMs;
 use halyard_core::job::Name;
+use halyard_core::{TimeMs, limits};
 
 use super::Read;
 use crate::sqlite::counters::{self, queued};
 use crate::sqlite::rows::{self, Columns, unsigned};
 use crate::sqlite::writer::Ran;
 use crate::verbs::{Counts, Minute, QueueStatus, Stats, TaskStatus, Totals};
-
-const DAY_MS: i64 = 86_400_000;
 
 impl Read {
     /// All queues, or the one of that name, by name.
@@ -107,7 +105,7 @@ impl Read {
         let totals = self.sql(include_str!("../sql/totals.sql"))?.query_one([], totals)?;
         let minutes = self
             .sql(include_str!("../sql/minutes.sql"))?
-            .query_map([now - DAY_MS], minute)?
+            .query_map([now - limits::DAY], minute)?
             .collect::<Ran<_>>()?;
         Ok(Stats { counts, totals, minutes })
     }

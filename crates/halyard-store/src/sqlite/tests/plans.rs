@@ -54,6 +54,29 @@ fn plans_are_as_they_were() {
     assert_eq!(text, known, "a plan changed; see the top of this file");
 }
 
+/// A statement that nobody runs is kept alive by its plan alone.
+#[test]
+fn every_statement_has_a_user() {
+    fn read(folder: &Path, text: &mut String) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                read(&path, text);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                text.push_str(&std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    let mut text = String::new();
+    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sqlite"), &mut text);
+    text.retain(|it| !it.is_whitespace());
+    let goes_on = |rest: &str| rest.starts_with(|it: char| it == '_' || it.is_alphanumeric());
+    for (name, _) in plans() {
+        let is_run = text.split(&format!("sql.{name}")).skip(1).any(|rest| !goes_on(rest));
+        assert!(is_run || text.contains(&format!("sql/{name}.sql\"")), "{name}");
+    }
+}
+
 /// No call looks at all jobs, and none sorts them: a million others must not slow it.
 #[test]
 fn nothing_scans_a_table_that_grows() {

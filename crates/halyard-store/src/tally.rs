@@ -1,0 +1,32 @@
+//! Answers that wrote nothing, counted in memory and added by a stamp.
+
+use std::collections::HashMap;
+
+use halyard_core::id::JobId;
+
+use crate::verbs::Totals;
+
+/// What was counted since the stamp before.
+#[derive(Clone, Default)]
+pub(crate) struct Tally {
+    /// Replays and rejections, by job.
+    pub(crate) jobs: HashMap<JobId, (u64, u64)>,
+    pub(crate) totals: Totals,
+}
+
+impl Tally {
+    /// Adds what was counted beside it.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.totals.add_gathered(&other.totals);
+        for (id, counts) in other.jobs {
+            self.add_of_job(id, counts);
+        }
+    }
+
+    /// Adds replays and rejections of one job.
+    pub(crate) fn add_of_job(&mut self, id: JobId, (replays, rejected): (u64, u64)) {
+        let counts = self.jobs.entry(id).or_default();
+        counts.0 += replays;
+        counts.1 += rejected;
+    }
+}
