@@ -1,52 +1,14 @@
 /** The job as its handler sees it. */
 
-import type { components } from "./_generated/wire.js";
 import type { Duration } from "./duration.js";
 import { type AbortReason, abortError, type JobAbortedError, SettingsError } from "./errors.js";
 import { SnoozeError } from "./failure.js";
 import { finishIn, type InOptions, type TransactionClient, writeIn } from "./in-transaction.js";
+import type { JobSetting, JobSource } from "./job-setting.js";
 import { holdsUnsafe, readExact, unsafeError } from "./json/read.js";
 import { writeJson } from "./json/write.js";
 import { keyFor } from "./key-for.js";
-
-type WireJob = components["schemas"]["ClaimedJob"];
-
-/** @internal What a job is made of. */
-export type JobSource = Pick<
-  WireJob,
-  | "id"
-  | "task"
-  | "queue"
-  | "payload"
-  | "attempt"
-  | "max_attempts"
-  | "life"
-  | "starts"
-  | "idempotency_key"
-  | "tags"
-  | "traceparent"
-  | "created_at"
-> & {
-  checkpoints: readonly { name: string; value?: unknown }[];
-  lease: { deadline: string; token?: string };
-};
-
-/** @internal Where a job's checkpoints are written: to the server, or to memory in tests. */
-export interface Keeper {
-  /**
-   * Writes a checkpoint durably; `value` is JSON. Rejects with what the handler is to get. When the
-   * job is aborted first, `job.aborted` rejects.
-   */
-  write(job: Job, name: string, value: string | undefined): Promise<void>;
-}
-
-/** @internal How a job is set up. */
-export interface JobSetting {
-  keeper: Keeper;
-  bigint: boolean;
-  /** Whether numbers of it would be rounded. */
-  unsafe: boolean;
-}
+import { monotonic } from "./worker/lease-table.js";
 
 /**
  * A job, as its handler gets it.
@@ -314,6 +276,11 @@ export class Job<Payload = any> {
     for (const listener of this.#listeners ?? []) {
       listener(error);
     }
+  }
+
+  /** @internal How many milliseconds this attempt may still take, whatever the wall clock says. */
+  get timeLeftMs(): number {
+    return Math.max(this.#setting.ends - monotonic(), 0);
   }
 
   /** @internal Why the handler must stop; `undefined` while it may go on. */

@@ -126,8 +126,7 @@ export function claimOf<Value>(key: string, options: OnceOptions<Value>): Claim 
     throw new SettingsError(`a key has 1 to ${KEY_CHARS_MAX} characters: ${String(key)}`);
   }
   const { job, payload, inProgress, expiresIn = EXPIRES_IN_MS } = options;
-  const left =
-    job === undefined ? IN_PROGRESS_MS : Math.max(0, job.deadline.getTime() - Date.now());
+  const left = job === undefined ? IN_PROGRESS_MS : job.timeLeftMs;
   const inProgressMs = inProgress === undefined ? left : milliseconds(inProgress, "`inProgress`");
   return {
     key,

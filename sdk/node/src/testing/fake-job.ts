@@ -2,10 +2,12 @@
 
 import { type AbortReason, CheckpointConflictError } from "../errors.js";
 import { makeId } from "../ids.js";
-import { Job, type JobSource, type Keeper } from "../job.js";
+import { Job } from "../job.js";
+import type { JobSource, Keeper } from "../job-setting.js";
 import { readExact } from "../json/read.js";
 import { writeJson } from "../json/write.js";
 import { refuseUnknown } from "../options.js";
+import { monotonic } from "../worker/lease-table.js";
 import { equal } from "./proof/difference.js";
 
 /** How long an attempt of a fake job may take. */
@@ -44,7 +46,7 @@ export class FakeJob<Payload = any> extends Job<Payload> {
 
   /** @internal */
   constructor(source: JobSource, bigint: boolean) {
-    super(source, { keeper: MEMORY, bigint, unsafe: false });
+    super(source, { keeper: MEMORY, ends: monotonic() + TIMEOUT_MS, bigint, unsafe: false });
     this.#bigint = bigint;
   }
 

@@ -4,7 +4,8 @@ import type { Answer, Call, Connection } from "../connection.js";
 import { path } from "../connection.js";
 import { TIMER_MAX_MS } from "../duration.js";
 import { type AbortReason, HalyardError, LeaseLostError, WorkerStoppedError } from "../errors.js";
-import { Job, type Keeper } from "../job.js";
+import { Job } from "../job.js";
+import type { Keeper } from "../job-setting.js";
 import { isTemporary, pauseBefore } from "../retry.js";
 import { applySchema, type StandardSchema } from "../task.js";
 import { withTraceparent } from "../trace.js";
@@ -210,6 +211,7 @@ export class AtWork implements Desk {
     const registered = this.#plan.handlers.get(source.task);
     const job = new Job(source, {
       keeper: new ServerKeeper(this.#connection, this.#board, held, () => this.#askPoll()),
+      ends: held.deadline,
       bigint: this.#connection.bigint,
       unsafe,
     });

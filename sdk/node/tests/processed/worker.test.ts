@@ -1,8 +1,8 @@
 /** A worker puts a job off while its work is in progress elsewhere. */
 
 import { fingerprint, Halyard, idempotent, MemoryStore } from "@halyard/node";
-import { startServer } from "@halyard/node/testing";
-import { expect, test } from "vitest";
+import { fakeJob, startServer, TestHalyard } from "@halyard/node/testing";
+import { expect, test, vi } from "vitest";
 
 test("a job waits for work in progress", async () => {
   await using server = await startServer();
@@ -34,4 +34,38 @@ test("a job waits for work in progress", async () => {
   const ended = await halyard.jobs.wait(id, { timeout: "60s" });
   expect(ended.result).toBe("charged once");
   await worker.stop();
+});
+
+test("a wall clock that is ahead shortens no work in progress", async () => {
+  await using server = await startServer();
+  const halyard = new Halyard({ url: server.url });
+  const inMemory = new TestHalyard();
+  const job = fakeJob();
+  const store = new MemoryStore();
+  const claim = vi.spyOn(store, "claim");
+  const charge = idempotent(() => "charged", { store });
+
+  const { now } = Date;
+  Date.now = () => now() + 20 * 60_000;
+  try {
+    const timeout = "15m";
+    const worker = halyard.worker({ queues: ["default"], handleSignals: false });
+    await worker.task("charge", charge).start();
+    const { id } = await halyard.jobs.create({ task: "charge", timeout });
+    expect((await halyard.jobs.wait(id, { timeout: "60s" })).state).toBe("completed");
+    await worker.stop();
+
+    inMemory.worker({ queues: ["default"] }).task("charge", charge);
+    await inMemory.jobs.create({ task: "charge", timeout });
+    await inMemory.drain();
+
+    await charge(job);
+  } finally {
+    Date.now = now;
+  }
+  expect(claim).toHaveBeenCalledTimes(3);
+  for (const [{ inProgressMs }] of claim.mock.calls) {
+    expect(inProgressMs).toBeGreaterThan(10 * 60_000);
+    expect(inProgressMs).toBeLessThanOrEqual(15 * 60_000);
+  }
 });

@@ -1,9 +1,11 @@
 /** Runs what is due, and says what becomes of it. */
 
 import { makeId } from "../../ids.js";
-import { Job, type Keeper } from "../../job.js";
+import { Job } from "../../job.js";
+import type { Keeper } from "../../job-setting.js";
 import { readExact } from "../../json/read.js";
 import { run } from "../../worker/desk.js";
+import { monotonic } from "../../worker/lease-table.js";
 import { type Ending, type Failure, judge, judgeResult } from "../../worker/verdict.js";
 import type { Handling } from "../../worker/worker.js";
 import { remember } from "../fake-job.js";
@@ -71,7 +73,8 @@ function begin(jobs: JobTable, held: Held, bigint: boolean): Job {
     checkpoints: structuredClone(held.checkpoints),
     lease: { deadline: timestamp(jobs.now + job.timeout_ms) },
   };
-  return new Job(source, { keeper: keeperOf(jobs, held), bigint, unsafe: !bigint });
+  const ends = monotonic() + job.timeout_ms;
+  return new Job(source, { keeper: keeperOf(jobs, held), ends, bigint, unsafe: !bigint });
 }
 
 function keeperOf(jobs: JobTable, held: Held): Keeper {

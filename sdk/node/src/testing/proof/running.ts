@@ -1,7 +1,9 @@
 /** Runs of one job: begun, stopped, killed, let go on. */
 
 import { makeId } from "../../ids.js";
-import { Job, type JobSource, type Keeper } from "../../job.js";
+import { Job } from "../../job.js";
+import type { JobSource, Keeper } from "../../job-setting.js";
+import { monotonic } from "../../worker/lease-table.js";
 import { retryable } from "../../worker/retryable.js";
 import { type Ending, judge, judgeResult } from "../../worker/verdict.js";
 import type { Handler } from "../../worker/worker.js";
@@ -174,7 +176,7 @@ export class Lives {
 /** @internal The job as a run of a proof gets it. */
 class ProofJob extends Job {
   constructor(source: JobSource, keeper: Keeper, bigint: boolean) {
-    super(source, { keeper, bigint, unsafe: false });
+    super(source, { keeper, ends: monotonic() + TIMEOUT_MS, bigint, unsafe: false });
   }
 }
 
