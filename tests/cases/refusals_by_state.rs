@@ -16,6 +16,11 @@ fn lists_refuse_what_they_cannot_do() {
     for n in 0..5 {
         create(&mut client, &json!({"task": "t", "payload": n}));
     }
+    for query in ["queue=%00", "task=a%00b", "tag=%00", "task=t&idempotency_key=%00"] {
+        client.get(&format!("/v1/jobs?{query}")).refused(400, "invalid_field");
+    }
+    client.get("/v1/keys?task=t&key=%00").refused(400, "invalid_field");
+    client.get("/v1/keys?task=%00&key=k").refused(400, "invalid_field");
     for query in ["state=ready", "limit=0", "limit=x", "order=up", "created_after=yesterday"] {
         client.get(&format!("/v1/jobs?{query}")).refused(400, "invalid_field");
     }
@@ -52,7 +57,9 @@ fn what_is_not_there_is_404() {
     for id in ["%e2%82", "job_%ff", "%c0%ae"] {
         client.get(&format!("/v1/jobs/{id}")).refused(404, "not_found");
     }
-    client.get("/v1/queues/unheard-of").refused(404, "queue_not_found");
+    for name in ["unheard-of", "%00", "a%00b", "%20", "a%2fb"] {
+        client.get(&format!("/v1/queues/{name}")).refused(404, "queue_not_found");
+    }
     client.get("/v1/keys?task=t&key=k").refused(404, "not_found");
     for path in ["/v1", "/v1/job", "/v2/jobs", "/v1/jobs/x/y/z", "/etc/passwd", "/%2e%2e/x"] {
         client.get(path).refused(404, "not_found");

@@ -89,6 +89,11 @@ impl<'q> Parameter<'q> {
             self.invalid(faults, "have a value or be left out");
             return None;
         }
+        if self.value.contains('\0') {
+            // No name, tag or key holds one, and PostgreSQL could not even look for it.
+            self.invalid(faults, "hold no character U+0000");
+            return None;
+        }
         Some(self.value.clone())
     }
 

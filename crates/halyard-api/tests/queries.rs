@@ -147,6 +147,7 @@ fn everything_that_is_missing_is_named() {
 #[test]
 fn refused_lists() {
     for (raw, code, pointer, words) in [
+        ("tag=a%00b", InvalidField, "?tag", "tag must hold no character U+0000, not \"a\\0b\""),
         ("queue=", InvalidField, "?queue", "queue must have a value or be left out, not \"\""),
         (
             "cursor=",

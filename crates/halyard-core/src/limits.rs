@@ -46,7 +46,7 @@ limits! {
     pub const BODY_BYTES_MAX: usize = 2 << 20;
     /// Body of batch, claim, heartbeat and finish.
     pub const BATCH_BODY_BYTES_MAX: usize = 16 << 20;
-    /// Payloads and checkpoint values of one claim's answer; its first job may be larger alone.
+    /// Payloads, checkpoints and errors of one claim's answer; its first job may be larger alone.
     pub const CLAIM_ANSWER_BYTES_MAX: usize = 8 << 20;
 }
 "Values" {

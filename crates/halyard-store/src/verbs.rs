@@ -2,9 +2,10 @@
 
 use halyard_core::chance::Seed;
 use halyard_core::checkpoint::Checkpoint;
+use halyard_core::error::ErrorReport;
 use halyard_core::fingerprint::Fingerprint;
 use halyard_core::id::{JobId, Token};
-use halyard_core::job::{Attempt, ClaimMark, JobSummary, JobView, Name, State};
+use halyard_core::job::{Attempt, ClaimMark, Job, JobSummary, JobView, Name, State};
 use halyard_core::key::{IdClash, Tombstone};
 use halyard_core::operate::{Refusal, Retry};
 use halyard_core::outcome::Report;
@@ -102,6 +103,27 @@ pub struct Claimed {
     pub view: JobView,
     /// Everything that earlier attempts saved, in order.
     pub checkpoints: Vec<Checkpoint>,
+}
+
+/// Bytes that a job takes of a claim's answer, beside what every job takes: payload, checkpoints,
+/// and what went wrong last. Text is counted as JSON writes it.
+pub(crate) fn answer_bytes(job: &Job, payload: &Text, error: Option<&ErrorReport>) -> u64 {
+    /// A checkpoint without its value: its name, when and by whom it was written.
+    const CHECKPOINT_BYTES: u64 = 300;
+    let written = |text: &str| -> u64 {
+        let escaped = |byte: u8| match byte {
+            b'"' | b'\\' => 2,
+            0..0x20 => 6,
+            _ => 1,
+        };
+        text.bytes().map(escaped).sum()
+    };
+    let error = error.map_or(0, |error| {
+        let stack = error.stack.as_deref().unwrap_or_default();
+        written(&error.error_type) + written(&error.message) + written(stack)
+    });
+    let checkpoints = job.checkpoints_bytes + u64::from(job.checkpoints) * CHECKPOINT_BYTES;
+    payload.len() as u64 + checkpoints + error
 }
 
 /// A lease to renew. An id or a token that cannot exist is `None`.

@@ -35,8 +35,8 @@ struct State {
     /// The number of the next event.
     next: u64,
     listeners: usize,
-    /// When the last listener left.
-    left_at: TimeMs,
+    /// When nobody was found to listen any more; `None` while somebody may.
+    left_at: Option<TimeMs>,
 }
 
 /// One listener, and how far it has read.
@@ -60,7 +60,7 @@ impl Ring {
     /// An empty ring with a mark of its own.
     #[must_use]
     pub fn new(mark: u32) -> Self {
-        let state = State { events: VecDeque::new(), next: 1, listeners: 0, left_at: 0 };
+        let state = State { events: VecDeque::new(), next: 1, listeners: 0, left_at: None };
         let (newest, _) = watch::channel(0);
         Self { mark, state: Mutex::new(state), filling: AtomicBool::new(false), newest }
     }
@@ -91,6 +91,7 @@ impl Ring {
         let known = last_id.and_then(|id| self.number(id)).filter(|number| state.holds(number + 1));
         let was_filling = self.filling.swap(true, Ordering::SeqCst);
         state.listeners += 1;
+        state.left_at = None;
         let resumed = known.filter(|_| was_filling);
         let next = resumed.map_or(state.next, |number| number + 1);
         drop(state);
@@ -103,8 +104,10 @@ impl Ring {
     pub fn rest(&self, now: TimeMs) {
         let mut state = self.lock();
         if state.listeners > 0 {
-            state.left_at = now;
-        } else if now.saturating_sub(state.left_at) > LINGER_MS {
+            return;
+        }
+        let left_at = *state.left_at.get_or_insert(now);
+        if now.saturating_sub(left_at) > LINGER_MS {
             self.filling.store(false, Ordering::SeqCst);
             state.events.clear();
         }
@@ -171,5 +174,30 @@ impl Drop for Listener {
     fn drop(&mut self) {
         let mut state = self.ring.lock();
         state.listeners = state.listeners.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever listened shortly, between two looks of the loop, is waited for like anybody.
+    #[test]
+    fn a_listener_is_waited_for_from_when_it_left() {
+        const NOW: TimeMs = 1_764_500_000_000;
+        let ring = Arc::new(Ring::new(1));
+        ring.rest(NOW);
+        let (listener, _) = ring.listen(None);
+        let id = listener.last_id();
+        drop(listener);
+        let missed = |now| {
+            ring.rest(now);
+            ring.listen(Some(&id)).1
+        };
+        assert!(!missed(NOW + 9_000), "it came back at once");
+        ring.rest(NOW + 10_000);
+        assert!(!missed(NOW + 10_000 + LINGER_MS), "and after the linger");
+        ring.rest(NOW + 200_000);
+        assert!(missed(NOW + 200_001 + LINGER_MS), "but not later");
     }
 }

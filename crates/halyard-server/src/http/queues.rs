@@ -36,6 +36,9 @@ pub async fn list(app: &App, call: &Call) -> Result<Answer, Refused> {
 )]
 pub async fn get(app: &App, call: &Call) -> Result<Answer, Refused> {
     call.no_query()?;
+    if !convert::is_name(&call.name) {
+        return Err(no_such_queue(&call.name));
+    }
     answer(app, call, app.engine.store.queue(&call.name).await?)
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use halyard_core::admission::{Due, NewJob};
+use halyard_core::error::{ErrorKind, ErrorReport};
 use halyard_core::job::State;
 use halyard_core::limits;
 use halyard_core::outcome::Report;
@@ -138,6 +139,31 @@ pub async fn an_answer_ends_before_it_is_too_large(trial: Arc<Trial>) {
     assert_eq!(answer[0].checkpoints.len(), 16);
     assert_eq!(ids(&trial.claim("r", 0).await), []);
     assert_eq!(ids(&trial.claim("r", 1).await), [id(13)]);
+}
+
+/// What went wrong last counts too, as JSON writes it: a control character takes six bytes.
+pub async fn an_answer_of_failed_jobs_is_bounded_as_well(trial: Arc<Trial>) {
+    const JOBS: usize = 50;
+    let stack = "\u{1}".repeat(limits::ERROR_STACK_BYTES_MAX);
+    let message = "\u{1}".repeat(limits::ERROR_MESSAGE_BYTES_MAX);
+    let written = 6 * (stack.len() + message.len());
+    let mut error = ErrorReport::recorded("Odd", message, ErrorKind::Error);
+    error.stack = Some(stack);
+    for number in 1..=JOBS as u64 {
+        trial.make(NewJob { queue: "q".into(), ..job(number) }).await;
+    }
+    let leases: Vec<_> = trial.claim("q", JOBS).await.iter().map(lease_of).collect();
+    assert_eq!(leases.len(), JOBS);
+    for lease in leases {
+        let report = Report::Failed { error: error.clone(), retry_after_ms: None };
+        trial.finish(lease, report).await;
+    }
+    trial.advance(HOUR);
+    trial.store.promote(JOBS).await.unwrap();
+    let fit = limits::CLAIM_ANSWER_BYTES_MAX / written;
+    let answer = trial.claim("q", JOBS).await;
+    assert!((fit - 1..=fit).contains(&answer.len()), "{} of {fit}", answer.len());
+    assert_eq!(trial.claim("q", JOBS).await.len(), JOBS - answer.len(), "the others come next");
 }
 
 /// Its leases that are still live, with the same tokens; without any it is a new claim.

@@ -112,6 +112,7 @@ macro_rules! contract {
                 actions_are_answered_again;
             claim: claims_in_order_over_all_named_queues, claims_only_what_is_named,
                 a_paused_queue_is_passed_by, an_answer_ends_before_it_is_too_large,
+                an_answer_of_failed_jobs_is_bounded_as_well,
                 a_claim_sent_again_finds_its_leases, only_due_jobs_are_claimed;
             lease: heartbeats_move_a_lease, a_dead_token_renews_nothing,
                 a_lease_lapses_at_its_instant, a_lapse_is_a_timeout_or_a_crash,

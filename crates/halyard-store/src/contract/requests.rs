@@ -11,7 +11,7 @@ use halyard_core::operate::{Refusal, Retry};
 
 use super::Trial;
 use super::create::show;
-use super::trial::{id, job, keyed, text, with_payload};
+use super::trial::{completed, id, job, keyed, text, with_payload};
 use crate::verbs::{Acted, Bulk, BulkAction, Created, Keyed, RequestKey};
 
 pub(super) fn request(scope: &str, value: &str, body: &str) -> Option<RequestKey> {
@@ -120,6 +120,16 @@ pub async fn a_batch_remembers_its_refused_members(trial: Arc<Trial>) {
     trial.store.forget_key(id(2), None).await.unwrap();
     let Keyed::Replayed(third) = send().await else { panic!("not replayed") };
     assert_eq!(third[1], Created::Gone(id(2)));
+
+    // A job that is gone is remembered as long as its key is, like without the header.
+    let lease = trial.start("q5").await;
+    trial.finish(lease, completed("1")).await;
+    trial.delete(id(5), false).await;
+    let Keyed::Replayed(fourth) = send().await else { panic!("not replayed") };
+    assert_eq!(show(&fourth[2]), format!("purged {}", id(5)));
+    trial.store.forget_key(id(5), None).await.unwrap();
+    let Keyed::Replayed(fifth) = send().await else { panic!("not replayed") };
+    assert_eq!(fifth[2], Created::Gone(id(5)));
 }
 
 /// Retry, run as new and bulk.

@@ -142,17 +142,22 @@ impl Session<'_> {
                 created.clone()
             }
             Member::CreateRefused(created) => created.clone(),
-            Member::Tombstone(id) => match self.tables.tombstone(*id, self.now).cloned() {
-                Some(tombstone) => {
-                    self.tables.gathered.replayed += 1;
-                    Created::Purged(tombstone)
-                }
-                None => Created::Gone(*id),
-            },
-            Member::Job(id) => self.replay(*id).unwrap_or(Created::Gone(*id)),
+            Member::Tombstone(id) => self.buried(*id),
+            Member::Job(id) => self.replay(*id).unwrap_or_else(|| self.buried(*id)),
             Member::Deleted(_) | Member::ActionRefused(_) => {
                 unreachable!("a create was remembered as an action")
             }
+        }
+    }
+
+    /// What is said of a job that is gone: what its key remembers, if it had one.
+    fn buried(&mut self, id: JobId) -> Created {
+        match self.tables.tombstone(id, self.now).cloned() {
+            Some(tombstone) => {
+                self.tables.gathered.replayed += 1;
+                Created::Purged(tombstone)
+            }
+            None => Created::Gone(id),
         }
     }
 

@@ -12,7 +12,9 @@ use halyard_core::planted::{Bug, planted};
 use halyard_core::{DurationMs, limits};
 
 use super::{Row, Session};
-use crate::verbs::{Beat, Beats, CheckpointWrite, Claim, Claimed, Claims, Outcome, Renewed};
+use crate::verbs::{
+    Beat, Beats, CheckpointWrite, Claim, Claimed, Claims, Outcome, Renewed, answer_bytes,
+};
 
 /// Higher priority first, then the earlier due, then the earlier made.
 fn claim_order(job: &Job) -> impl Ord + use<> {
@@ -170,7 +172,7 @@ fn checked(row: &Row, token: Option<Token>, bug: Bug) -> Option<Token> {
 fn fitting(rows: &[Row], max: usize) -> usize {
     let mut bytes = 0;
     let fits = |row: &&Row| {
-        bytes += row.payload.len() as u64 + row.job.checkpoints_bytes;
+        bytes += answer_bytes(&row.job, &row.payload, row.error().as_ref());
         bytes <= limits::CLAIM_ANSWER_BYTES_MAX as u64
     };
     rows.iter().take_while(fits).count().max(1).min(max)

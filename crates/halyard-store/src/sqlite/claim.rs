@@ -15,7 +15,7 @@ use super::planted;
 use super::rows::{self, Columns, Guard};
 use super::transaction::Tx;
 use super::writer::Ran;
-use crate::verbs::{Claim, Claimed, Claims};
+use crate::verbs::{Claim, Claimed, Claims, answer_bytes};
 
 pub(super) fn claim(tx: &mut Tx<'_>, claim: &Claim) -> Ran<Claims> {
     let mut jobs = claimed_before(tx, claim)?;
@@ -96,7 +96,7 @@ fn show(tx: &mut Tx<'_>, seqs: Vec<i64>, bytes_max: u64) -> Ran<Vec<Claimed>> {
     while let Some(row) = found.next()? {
         let job = rows::job(row)?;
         let (details, payload) = rows::body(row, rows::JOB_COLUMNS)?;
-        bytes += payload.len() as u64 + job.checkpoints_bytes;
+        bytes += answer_bytes(&job, &payload, None);
         if bytes > bytes_max && !shown.is_empty() {
             break;
         }
@@ -104,9 +104,16 @@ fn show(tx: &mut Tx<'_>, seqs: Vec<i64>, bytes_max: u64) -> Ran<Vec<Claimed>> {
         shown.push(Claimed { view, checkpoints: Vec::new() });
     }
     drop(found);
+    let (mut bytes, mut fit) = (0, 0);
     for Claimed { view, checkpoints } in &mut shown {
         view.error = tx.error(&view.job)?;
+        bytes += answer_bytes(&view.job, &view.payload, view.error.as_ref());
+        if bytes > bytes_max && fit > 0 {
+            break;
+        }
         *checkpoints = tx.checkpoints(&view.job)?;
+        fit += 1;
     }
+    shown.truncate(fit);
     Ok(shown)
 }

@@ -74,20 +74,11 @@ impl Member for Created {
         Ok(match item {
             Item::Job(id) | Item::Deleted(id) => {
                 let id = job_id(&id);
-                let Some(job) = tx.job_by_id(id)? else { return Ok(Self::Gone(id)) };
+                let Some(job) = tx.job_by_id(id)? else { return buried(tx, id) };
                 tx.count_replay(Some(job.id));
                 Self::Replayed { view: Box::new(tx.view(job)?), revived: false }
             }
-            Item::Purged(id) => {
-                let id = job_id(&id);
-                match keys::tombstone_of(tx, id)?.filter(|grave| tx.now < grave.expires_at) {
-                    Some(grave) => {
-                        tx.count_replay(None);
-                        Self::Purged(grave)
-                    }
-                    None => Self::Gone(id),
-                }
-            }
+            Item::Purged(id) => return buried(tx, job_id(&id)),
             Item::KeyReused { job, changed } => {
                 tx.count_key_refused();
                 Self::KeyReused { job_id: job_id(&job), changed }
@@ -107,6 +98,18 @@ impl Member for Created {
             | Item::NoSuchCheckpoint(_) => unreachable!("an action remembered as a create"),
         })
     }
+}
+
+/// What is said of a job that is gone: what its key remembers, if it had one.
+fn buried(tx: &mut Tx<'_>, id: JobId) -> Ran<Created> {
+    let grave = keys::tombstone_of(tx, id)?.filter(|grave| tx.now < grave.expires_at);
+    Ok(match grave {
+        Some(grave) => {
+            tx.count_replay(None);
+            Created::Purged(grave)
+        }
+        None => Created::Gone(id),
+    })
 }
 
 impl Member for (JobId, Acted) {

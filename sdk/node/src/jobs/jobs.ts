@@ -13,7 +13,7 @@
 import { type Call, type Connection, once, path, query } from "../connection.js";
 import { Reader } from "../convert.js";
 import { type Duration, milliseconds, pause } from "../duration.js";
-import { HalyardError, SettingsError, WaitTimeoutError } from "../errors.js";
+import { HalyardError, InvalidValueError, SettingsError, WaitTimeoutError } from "../errors.js";
 import {
   type CreatedIn,
   createIn,
@@ -207,10 +207,17 @@ export class Jobs {
   /**
    * Makes a new job like this one, with a new id and no key: effects that are keyed by the old id
    * will happen again. With `payload`, with another payload.
+   *
+   * @throws InvalidValueError for the payload `null`, which the API takes as left out.
    */
   async runAsNew(id: string, options: { payload?: unknown } = {}): Promise<JobRecord> {
     refuseUnknown("runAsNew", options, ["payload"]);
     const payload = writeJson("payload", options.payload, this.#connection.bigint);
+    if (payload === "null") {
+      const message =
+        "null is taken as left out here, and the old payload would run again; create a job instead";
+      throw new InvalidValueError("payload", "", message);
+    }
     const body = payload === undefined ? "{}" : `{"payload":${payload}}`;
     return (await this.#act(id, "run-as-new", body, once())).record();
   }

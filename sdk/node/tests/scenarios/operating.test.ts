@@ -85,6 +85,8 @@ async function singleJobs(halyard: Halyard): Promise<void> {
   const run = await halyard.jobs.runAsNew(id, { payload: 7 });
   expect(run).toMatchObject({ rerunOf: id, payload: 7 });
   expect((await halyard.jobs.runAsNew(id)).payload).toBeNull();
+  const withNull = halyard.jobs.runAsNew(run.id, { payload: null });
+  await expect(withNull).rejects.toThrow("the old payload would run");
 
   expect(await halyard.jobs.byKey("later", "k")).toMatchObject({ jobId: id, purged: false });
   await halyard.jobs.forgetKey(id);

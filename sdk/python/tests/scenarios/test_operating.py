@@ -10,7 +10,15 @@ from typing import Literal
 
 import pytest
 
-from halyard import ApiError, Halyard, Job, NewJob, NonRetryableError, WaitTimeoutError
+from halyard import (
+    ApiError,
+    Halyard,
+    InvalidValueError,
+    Job,
+    NewJob,
+    NonRetryableError,
+    WaitTimeoutError,
+)
 from halyard.testing import Server
 
 from .registry import PATIENCE, scenario, until
@@ -89,6 +97,8 @@ def single_jobs(halyard: Halyard) -> None:
     new = halyard.jobs.run_as_new(id, payload=7)
     assert (new.rerun_of, new.payload) == (id, 7)
     assert halyard.jobs.run_as_new(id).payload is None
+    with pytest.raises(InvalidValueError, match="old payload would run"):
+        halyard.jobs.run_as_new(new.id, payload=None)
 
     holder = halyard.jobs.by_key("later", "k")
     assert holder is not None

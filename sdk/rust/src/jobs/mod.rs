@@ -26,7 +26,7 @@ use halyard_api::keys::KeyHolder;
 use serde::Serialize;
 
 use crate::connection::{Connection, Request, TIME_MAX};
-use crate::error::Error;
+use crate::error::{Error, InvalidValue};
 use crate::in_transaction::{self, CreatedIn, PostgresTransaction};
 use crate::json;
 
@@ -212,8 +212,17 @@ impl<'a> Jobs<'a> {
         id: &str,
         payload: &T,
     ) -> Result<JobRecord, Error> {
-        let payload = Some(json::write("payload", payload)?);
-        self.run_again(id, RunAsNew { payload }).await
+        let payload = json::write("payload", payload)?;
+        if payload.get() == "null" {
+            return Err(Error::InvalidValue(InvalidValue {
+                what: "payload".into(),
+                path: ".".into(),
+                message: "null is taken as left out here, and the old payload would run again; \
+                          create a job instead"
+                    .into(),
+            }));
+        }
+        self.run_again(id, RunAsNew { payload: Some(payload) }).await
     }
 
     async fn run_again(&self, id: &str, new: RunAsNew) -> Result<JobRecord, Error> {

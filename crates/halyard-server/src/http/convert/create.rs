@@ -221,7 +221,10 @@ fn made_one(created: Created) -> Result<Made, Refused> {
             Err(problem.into())
         }
         Created::Gone(id) => {
-            let detail = format!("job {id}, which this request had made, was deleted");
+            let detail = format!(
+                "job {id}, which this request had made, is kept no longer: it was deleted, or its \
+                 retention is over"
+            );
             Err(Refused::new(Code::JobNotFound, detail))
         }
     }

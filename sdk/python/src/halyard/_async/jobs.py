@@ -13,7 +13,7 @@ from .._http import Request
 from .._in_transaction import CREATE, CreatedIn
 from .._new_job import NewJob
 from .._settings import request
-from ..errors import ApiError, HalyardError, SettingsError, WaitTimeoutError
+from ..errors import ApiError, HalyardError, InvalidValueError, SettingsError, WaitTimeoutError
 from ..records import (
     TERMINAL_STATES,
     BulkResult,
@@ -248,8 +248,15 @@ class AsyncJobs:
 
         Outside effects keyed by the old id will happen again. `payload` replaces the old one.
 
-        Raises `job_not_found`, InvalidValueError.
+        Raises `job_not_found`, InvalidValueError; the latter also for the payload None, which the
+        API takes as left out.
         """
+        if payload is None:
+            message = (
+                "None is taken as left out here, and the old payload would run again; "
+                "create a job instead"
+            )
+            raise InvalidValueError("payload", ".", message)
         body = {} if payload is ... else {"payload": payload}
         call = request("POST", "v1", "jobs", id, "run-as-new")
         call.body = _json.write("run_as_new", body).encode()
