@@ -1,4 +1,4 @@
-/** What pages tell where there is little to tell, or where the server is heard of only by asking. */
+/** What pages tell where there is little to tell, where the server is only heard of by asking. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { leave, open, reader, turnTo, visit } from "./reader.ts";
@@ -116,7 +116,7 @@ test("a key outlives its job, and Keys says so", async () => {
   expect(odd).toEqual([]);
 });
 
-test("a task names its workers, a queue counts them, and nobody is named where jobs wait", async () => {
+test("a task names its workers, a queue counts them, none where jobs wait", async () => {
   await server.create({ queue: "served", task: "index" });
   for (let n = 0; n < 5; n += 1) {
     const worker = { id: `wrk_${n}`, name: `indexer-${n}` };
