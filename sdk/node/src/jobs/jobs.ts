@@ -147,7 +147,8 @@ export class Jobs {
   }
 
   /**
-   * Waits until the life that the job is in now has ended, however it ended.
+   * Waits until the life that the job is in now has ended, however it ended. When a retry has
+   * opened a later life by then, the job is answered as it is in that.
    *
    * @throws WaitTimeoutError when it has not ended after `timeout` (1 min when left out);
    *   ApiError `job_not_found` when it is deleted meanwhile.
@@ -156,21 +157,23 @@ export class Jobs {
     refuseUnknown("wait", options, ["timeout"]);
     const timeout = milliseconds(options.timeout ?? 60_000, "timeout");
     const giveUp = performance.now() + timeout;
+    let life: number | undefined;
     for (;;) {
       const begin = performance.now();
       const left = Math.max(giveUp - begin, 0);
-      const waitMs = Math.ceil(Math.min(left, WAIT_MAX_MS));
+      // The first look is for the life that is to be waited for.
+      const waitMs = life === undefined ? 0 : Math.ceil(Math.min(left, WAIT_MAX_MS));
       const target = `/v1/jobs${path(id)}${query({ wait_ms: waitMs })}`;
       const job = (await this.#read({ method: "GET", path: target, waitMs })).detail();
-      if (["completed", "failed", "cancelled"].includes(job.state)) {
+      life ??= job.life;
+      if (job.life !== life || ["completed", "failed", "cancelled"].includes(job.state)) {
         return job;
       }
       const now = performance.now();
       if (now >= giveUp) {
         throw new WaitTimeoutError(id, timeout);
       }
-      // A server that is about to end does not wait, nor does one where a life has just ended: it
-      // must not be asked all the time.
+      // A server that is about to end does not wait: it must not be asked all the time.
       if (now - begin < Math.min(waitMs, WAIT_PAUSE_MS)) {
         await pause(Math.min(WAIT_PAUSE_MS, giveUp - now));
       }

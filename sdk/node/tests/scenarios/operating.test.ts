@@ -2,7 +2,7 @@
 
 import {
   ApiError,
-  type Halyard,
+  Halyard,
   type JobSummary,
   type ListJobs,
   NonRetryableError,
@@ -10,6 +10,7 @@ import {
 } from "@halyard/node";
 import { expect } from "vitest";
 import { scenario } from "./file.js";
+import { Player } from "./script.js";
 import { rejection, sleep, until, withServer, withWorker } from "./work.js";
 
 async function code(call: Promise<unknown>): Promise<string> {
@@ -156,7 +157,7 @@ async function inBulk(halyard: Halyard): Promise<void> {
 }
 
 scenario("wait", () =>
-  withServer(async (_, halyard) => {
+  withServer(async (server, halyard) => {
     const slow = async () => {
       await sleep(500);
       throw new NonRetryableError("no");
@@ -170,6 +171,15 @@ scenario("wait", () =>
         const alone = await halyard.jobs.create({ task: "nobody" });
         const waited = halyard.jobs.wait(alone.id, { timeout: "300ms" });
         expect((await rejection(waited, WaitTimeoutError)).jobId).toBe(alone.id);
+        const seen = await (await fetch(`${server.url}/v1/jobs/${alone.id}`)).text();
+        const retried = seen.replace('"life":1', '"life":2');
+        const player = await Player.start([
+          { status: 200, body: seen },
+          { status: 200, body: retried },
+        ]);
+        const later = await new Halyard({ url: player.url }).jobs.wait(alone.id);
+        expect([later.life, later.state]).toEqual([2, "queued"]);
+        player.stop();
         const waiting = code(halyard.jobs.wait(alone.id));
         await halyard.jobs.delete(alone.id);
         expect(await waiting).toBe("job_not_found");

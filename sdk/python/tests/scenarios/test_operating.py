@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Literal
+from urllib.request import urlopen
 
 import pytest
 
@@ -21,7 +22,9 @@ from halyard import (
 )
 from halyard.testing import Server
 
+from .clients import Clients
 from .registry import PATIENCE, scenario, until
+from .script import Player
 from .work import Work
 
 
@@ -172,7 +175,7 @@ def created_of(halyard: Halyard, jobs: list[NewJob]) -> list[Job]:
 
 
 @scenario
-def test_wait(halyard: Halyard, server: Server) -> None:
+def test_wait(halyard: Halyard, clients: Clients, server: Server) -> None:
     def slow(job: Job) -> None:
         time.sleep(0.5)
         raise NonRetryableError("no")
@@ -185,6 +188,12 @@ def test_wait(halyard: Halyard, server: Server) -> None:
     with pytest.raises(WaitTimeoutError) as error:
         halyard.jobs.wait(alone, 0.3)
     assert error.value.job_id == alone
+    with urlopen(f"{server.url}/v1/jobs/{alone}") as answer:
+        seen = answer.read().decode()
+    retried = seen.replace('"life":1', '"life":2')
+    with Player([{"status": 200, "body": body} for body in (seen, retried)]) as player:
+        later = clients.connect(player.url).jobs.wait(alone, PATIENCE)
+    assert (later.life, later.state) == (2, "queued")
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(halyard.jobs.wait, alone, PATIENCE)
         halyard.jobs.delete(alone)

@@ -125,31 +125,33 @@ impl<'a> Jobs<'a> {
         self.connection.send(&request).await?.json()
     }
 
-    /// Waits until the job is in a terminal state, and answers with it.
+    /// Waits until the life that the job is in now has ended, and answers with the job. When a
+    /// retry has opened a later life by then, it is as it is in that.
     ///
     /// # Errors
     ///
     /// [`Error::WaitTimeout`] when `timeout` has passed, `job_not_found` when the job is deleted.
     pub async fn wait(&self, id: &str, timeout: Duration) -> Result<JobDetail, Error> {
         let give_up = Instant::now() + timeout.min(TIME_MAX);
+        let mut life = None;
         loop {
             let begin = Instant::now();
             let left = give_up.saturating_duration_since(begin);
-            let wait = left.min(WAIT_MAX);
+            // The first look is for the life that is to be waited for.
+            let wait = life.map_or(Duration::ZERO, |_| left.min(WAIT_MAX));
             let request = self
                 .connection
                 .get(&["v1", "jobs", id])?
                 .query("wait_ms", &wait.as_millis().to_string())
                 .waiting(wait);
             let job: JobDetail = self.connection.send(&request).await?.json()?;
-            if job.state.is_terminal() {
+            if job.life != *life.get_or_insert(job.life) || job.state.is_terminal() {
                 return Ok(job);
             }
             if Instant::now() >= give_up {
                 return Err(Error::WaitTimeout { id: id.to_owned(), timeout });
             }
-            // A server that is about to end does not wait, nor does one where a life has just
-            // ended: it must not be asked all the time.
+            // A server that is about to end does not wait: it must not be asked all the time.
             if begin.elapsed() < wait.min(WAIT_PAUSE) {
                 tokio::time::sleep(WAIT_PAUSE.min(left)).await;
             }

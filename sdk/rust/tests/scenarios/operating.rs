@@ -1,6 +1,8 @@
 //! Scenarios of operators, and of those who wait.
 
 use std::collections::HashSet;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use halyard::{
@@ -9,6 +11,7 @@ use halyard::{
 };
 use serde_json::value::RawValue;
 
+use crate::script::{Player, Scripted};
 use crate::server::Server;
 use crate::until;
 use crate::work::Work;
@@ -161,6 +164,19 @@ async fn in_bulk(halyard: &Halyard) {
     assert_eq!(halyard.jobs().bulk(gone).await.expect("done")[0].status, 404);
 }
 
+/// A job as the server writes it.
+fn body_of(server: &Server, id: &str) -> String {
+    let mut link = TcpStream::connect(&server.address).expect("a connection");
+    let host = &server.address;
+    let request =
+        format!("GET /v1/jobs/{id} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    link.write_all(request.as_bytes()).expect("sent");
+    let mut answer = String::new();
+    link.read_to_string(&mut answer).expect("an answer");
+    let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
+    body.to_owned()
+}
+
 pub(crate) async fn wait() {
     let server = Server::start();
     let halyard = server.client();
@@ -176,6 +192,13 @@ pub(crate) async fn wait() {
     let alone = halyard.jobs().create(NewJob::new("nobody")).await.expect("created").id;
     let waited = halyard.jobs().wait(&alone, Duration::from_millis(300)).await;
     assert!(matches!(waited, Err(Error::WaitTimeout { .. })), "{waited:?}");
+    let seen = body_of(&server, &alone);
+    let retried = seen.replace(r#""life":1"#, r#""life":2"#);
+    let answer = |body| Scripted { status: 200, body, ..Scripted::default() };
+    let player = Player::start(vec![answer(seen), answer(retried)]).await;
+    let client = crate::server::client(&player.url);
+    let later = client.jobs().wait(&alone, crate::PATIENCE).await.expect("the job");
+    assert_eq!((later.life, later.state), (2, State::Queued));
     let (waiting, id) = (halyard.clone(), alone.clone());
     let waiting = tokio::spawn(async move { waiting.jobs().wait(&id, crate::PATIENCE).await });
     halyard.jobs().delete(&alone).await.expect("deleted");

@@ -117,27 +117,31 @@ class Jobs:
         return JobDetail(answer.members(*_JOB, "checkpoints"))
 
     def wait(self, id: str, timeout: Duration = WAIT_DEFAULT) -> JobDetail:
-        """Waits until the job is in a terminal state, and answers with it; 1 min when not set.
+        """Waits until the life that the job is in now has ended; for 1 min when not set.
+
+        Answers with the job. When a retry has opened a later life by then, it is as it is in that.
 
         Raises WaitTimeoutError when `timeout` has passed, `job_not_found` when it is deleted.
         """
         limit = seconds("timeout", timeout)
         give_up = time.monotonic() + limit
+        life: int | None = None
         while True:
             begin = time.monotonic()
             left = max(give_up - begin, 0.0)
-            asked = min(left, WAIT_MAX)
+            # The first look is for the life that is to be waited for.
+            asked = 0.0 if life is None else min(left, WAIT_MAX)
             query = [("wait_ms", str(round(asked * 1000)))]
             call = request("GET", "v1", "jobs", id, query=query)
             call.wait = asked
             answer = self._calls.send(call)
             job = JobDetail(answer.members(*_JOB, "checkpoints"))
-            if job.state in TERMINAL_STATES:
+            life = job.life if life is None else life
+            if job.life != life or job.state in TERMINAL_STATES:
                 return job
             if time.monotonic() >= give_up:
                 raise WaitTimeoutError(id, limit)
-            # A server that is about to end does not wait, nor does one where a life has just
-            # ended: it must not be asked all the time.
+            # A server that is about to end does not wait: it must not be asked all the time.
             if time.monotonic() - begin < min(asked, WAIT_PAUSE):
                 pause(min(WAIT_PAUSE, left))
 
