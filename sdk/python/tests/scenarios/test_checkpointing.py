@@ -81,6 +81,38 @@ class Runs:
         return run
 
 
+def handlers_of_one_step(runs: Runs) -> tuple[Any, Any]:
+    """Call one step three times at once: plain and coroutine."""
+
+    def one(job: Job) -> list[Any]:
+        def work() -> int:
+            run = runs.begin()
+            # Long enough for the other threads to come.
+            time.sleep(0.05)
+            return runs.end(run)
+
+        def step(_: int) -> Any:
+            try:
+                return job.step("send", work)
+            except ValueError as error:
+                return str(error)
+
+        with ThreadPoolExecutor(3) as pool:
+            return sorted(pool.map(step, range(3)), key=str)
+
+    async def one_async(job: Any) -> list[Any]:
+        async def work() -> int:
+            run = runs.begin()
+            await asyncio.sleep(0)
+            return runs.end(run)
+
+        calls = [job.step("send", work) for _ in range(3)]
+        got = await asyncio.gather(*calls, return_exceptions=True)
+        return sorted((str(one) if isinstance(one, ValueError) else one for one in got), key=str)
+
+    return one, one_async
+
+
 @scenario
 @pytest.mark.parametrize("kind", ["plain", "coroutine"])
 def test_checkpoint_rules(server: Server, client: Halyard, kind: str) -> None:
@@ -113,37 +145,10 @@ def test_checkpoint_rules(server: Server, client: Halyard, kind: str) -> None:
         )
 
     runs = Runs()
-
-    def one(job: Job) -> list[Any]:
-        def work() -> int:
-            run = runs.begin()
-            # Long enough for the other threads to come.
-            time.sleep(0.05)
-            return runs.end(run)
-
-        def step(_: int) -> Any:
-            try:
-                return job.step("send", work)
-            except ValueError as error:
-                return str(error)
-
-        with ThreadPoolExecutor(3) as pool:
-            return sorted(pool.map(step, range(3)), key=str)
-
-    async def one_async(job: Any) -> list[Any]:
-        async def work() -> int:
-            run = runs.begin()
-            await asyncio.sleep(0)
-            return runs.end(run)
-
-        calls = [job.step("send", work) for _ in range(3)]
-        got = await asyncio.gather(*calls, return_exceptions=True)
-        return sorted((str(one) if isinstance(one, ValueError) else one for one in got), key=str)
-
     is_plain = kind == "plain"
     tasks: dict[str, Any] = {
         "three": three if is_plain else three_async,
-        "one": one if is_plain else one_async,
+        "one": handlers_of_one_step(runs)[0 if is_plain else 1],
         "twice": twice,
         "other_type": other_type if is_plain else other_type_async,
     }
