@@ -117,7 +117,7 @@ impl<'q> Parameter<'q> {
             faults.push(Code::CursorMismatch, "?cursor", message);
             return None;
         }
-        self.text(faults).map(Cow::into_owned)
+        Some(self.value.clone().into_owned())
     }
 
     pub(crate) fn boolean(&self, faults: &mut Faults) -> Option<bool> {
