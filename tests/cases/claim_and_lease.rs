@@ -308,7 +308,7 @@ fn a_repeated_claim_keeps_what_it_was_given() {
     let mut given = Vec::new();
     for round in 0..200 {
         create(&mut client, &json!({"task": "t"}));
-        let mut more = json!({"claim_id": format!("c{round}")});
+        let mut more = json!({"claim_id": format!("c{round}"), "lease_ms": 600_000});
         let body = claim_body(&more).to_string().into_bytes();
         let mut connection = Connection::open(server.address()).unwrap();
         connection.send("POST", "/v1/jobs/claim", &[], Some(&body)).unwrap();
@@ -332,7 +332,7 @@ fn a_late_repeat_gives_nothing_back() {
     let mut given = Vec::new();
     for round in 0..200 {
         create(&mut client, &json!({"task": "t"}));
-        let mut more = json!({"claim_id": format!("c{round}")});
+        let mut more = json!({"claim_id": format!("c{round}"), "lease_ms": 600_000});
         given.push(claim_one(&mut client, &more));
         more["repeat"] = json!(true);
         let body = claim_body(&more).to_string().into_bytes();

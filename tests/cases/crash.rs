@@ -64,22 +64,26 @@ fn case_31_crash_with_max_attempts_1() {
 /// Case 33 · Server down longer than the lease, workers healthy
 #[test]
 fn case_33_server_down_longer_than_the_lease_workers_healthy() {
+    // Few, since all of them are heard of within the lease that they have after the restart.
+    const JOBS: usize = 5;
     let mut server = Server::start();
     let mut client = server.client();
-    for _ in 0..20 {
+    for _ in 0..JOBS {
         create(&mut client, &json!({"task": "t"}));
     }
-    let leases = claim(&mut client, &json!({"max": 20, "lease_ms": 5000}));
-    assert_eq!(leases.len(), 20);
+    let leases = claim(&mut client, &json!({"max": JOBS, "lease_ms": 5000}));
+    assert_eq!(leases.len(), JOBS);
     server.kill();
     pass(Duration::from_secs(7));
     server.restart();
     let mut client = server.client();
     // Another worker asks before the holders do.
-    assert_eq!(claim(&mut client, &json!({"max": 20})).len(), 0, "taken from a healthy worker");
+    assert_eq!(claim(&mut client, &json!({"max": JOBS})).len(), 0, "taken from a healthy worker");
     for lease in &leases {
-        let result = beat(&mut client, lease, 5000);
+        let result = beat(&mut client, lease, 60_000);
         assert_eq!(result["status"], "ok", "{result}");
+    }
+    for lease in &leases {
         finish_ok(&mut client, lease, &completed(json!(null)));
         assert_eq!(job(&mut client, &lease.id)["starts"], 1);
     }
