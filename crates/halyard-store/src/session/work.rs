@@ -175,5 +175,5 @@ fn fitting(rows: &[Row], max: usize) -> usize {
         bytes += answer_bytes(&row.job, &row.payload, row.error().as_ref());
         bytes <= limits::CLAIM_ANSWER_BYTES_MAX as u64
     };
-    rows.iter().take_while(fits).count().max(1).min(max)
+    rows.iter().take(max).take_while(fits).count().max(1).min(max)
 }
