@@ -13,6 +13,7 @@ use halyard_core::{TimeMs, limits};
 use tokio::sync::{mpsc, oneshot};
 
 use super::connect::{Object, OnClaimableElsewhere, Options, Pool, Time};
+use super::doors::Doors;
 use super::front::Fronts;
 use super::loaded::Hands;
 use super::needs::{Needs, Ready};
@@ -89,6 +90,24 @@ where
     }
 }
 
+/// Calls that share a transaction.
+pub(super) struct Group {
+    pub(super) calls: Vec<Box<dyn Call>>,
+    /// Claims that the calls woke, and that came in time.
+    pub(super) guests: Vec<Box<dyn Call>>,
+}
+
+impl Group {
+    fn of(calls: Vec<Box<dyn Call>>) -> Self {
+        Self { calls, guests: Vec::new() }
+    }
+
+    fn into_all(mut self) -> Vec<Box<dyn Call>> {
+        self.calls.append(&mut self.guests);
+        self.calls
+    }
+}
+
 /// Everything that a store's lanes share.
 pub(super) struct Shared {
     pub(super) pool: Pool,
@@ -114,6 +133,8 @@ pub(super) struct Shared {
     pub(super) fronts: Option<Fronts>,
     /// In which order commits are told of.
     pub(super) turns: Turns,
+    /// Where claims come in that a group has woken.
+    pub(super) doors: Doors,
     /// A pooler stands between, or something like it: no statement has a name.
     pub(super) is_pooled: AtomicBool,
     waiting: tokio::sync::Mutex<Waiting>,
@@ -144,6 +165,7 @@ impl Lanes {
             fronts: (options.time == Time::Database)
                 .then(|| Fronts::of(Arc::clone(&options.store.clock))),
             turns: Turns::default(),
+            doors: Doors::default(),
             is_pooled: AtomicBool::new(false),
             on_claimable_elsewhere: options.on_claimable_elsewhere,
             on_fatal: options.on_fatal,
@@ -173,8 +195,13 @@ impl Lanes {
         let mut needs = Needs::default();
         need(&mut needs);
         let (caller, answer) = oneshot::channel();
+        // Who repeats a claim asks for what it was given, which no open group has loaded.
+        let may_join = needs.ready.clone().filter(|_| needs.marks.is_empty());
         let call = Verb { weight, wants: needs.ready, need, work, given: None, caller };
         let ticket = Ticket::of(Box::new(call));
+        if may_join.is_some_and(|wants| self.shared.doors.enter(&wants, &ticket)) {
+            return ticket.answered(answer).await;
+        }
         self.calls.try_send(ticket.clone()).map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(_) => StoreError::Overloaded,
             mpsc::error::TrySendError::Closed(_) => stopped(),
@@ -247,8 +274,11 @@ impl Shared {
     }
 
     /// Runs a group and answers it; says whether a lock was waited for in vain.
-    async fn commit(&self, mut group: Vec<Box<dyn Call>>, slot: i16) -> bool {
-        match self.run(&mut group, slot).await {
+    async fn commit(&self, calls: Vec<Box<dyn Call>>, slot: i16) -> bool {
+        let mut group = Group::of(calls);
+        let ran = self.run(&mut group, slot).await;
+        let group = group.into_all();
+        match ran {
             Ok((changes, mut turn)) => {
                 turn.come().await;
                 self.publish(&changes);
@@ -280,7 +310,7 @@ impl Shared {
         locked_out > 0
     }
 
-    async fn run(&self, group: &mut [Box<dyn Call>], slot: i16) -> Ran<(Vec<Change>, Turn)> {
+    async fn run(&self, group: &mut Group, slot: i16) -> Ran<(Vec<Change>, Turn)> {
         let mut tries = 1;
         loop {
             match self.transaction(group, slot, tries > 1).await {
@@ -295,7 +325,7 @@ impl Shared {
 
     async fn transaction(
         &self,
-        group: &mut [Box<dyn Call>],
+        group: &mut Group,
         slot: i16,
         careful: bool,
     ) -> Ran<(Vec<Change>, Turn)> {

@@ -72,10 +72,7 @@ impl Loading<'_, '_> {
         self.whole.extend(&needs.whole);
         self.whole.extend(needs.made_ids.iter().filter(|_| careful));
         if needs.queues {
-            for row in self.hands.query(&sql.queues, &[]).await? {
-                let mut next = Columns::from(&row, 0);
-                self.tables.queues.insert(next.name()?, next.next()?);
-            }
+            self.tables.queues = queues(self.hands).await?;
         }
         if needs.access {
             self.tables.access = access::load(self.hands).await?;
@@ -351,6 +348,17 @@ impl Loading<'_, '_> {
         let rows = self.whole.iter().filter_map(|id| self.tables.jobs.get(id));
         rows.map(|row| (row.job.seq, row.job.id)).collect()
     }
+}
+
+/// Queues that were paused once, and whether they are.
+pub(super) async fn queues(hands: Hands<'_>) -> Ran<BTreeMap<Name, bool>> {
+    let rows = hands.query(&hands.sql.queues, &[]).await?;
+    rows.iter()
+        .map(|row| {
+            let mut next = Columns::from(row, 0);
+            Ok((next.name()?, next.next()?))
+        })
+        .collect()
 }
 
 /// A job of which nothing but its row is known.

@@ -32,6 +32,7 @@ mod connect;
 mod connection;
 mod difference;
 pub mod doctor;
+mod doors;
 mod front;
 mod lanes;
 mod load;

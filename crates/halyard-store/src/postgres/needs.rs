@@ -53,6 +53,13 @@ pub(super) struct Ready {
     pub(super) claims: usize,
 }
 
+impl Ready {
+    pub(super) fn takes(&self, queue: &Name, task: &Name) -> bool {
+        let tasks = self.tasks.as_ref();
+        self.queues.contains(queue) && tasks.is_none_or(|tasks| tasks.contains(task))
+    }
+}
+
 impl Needs {
     pub(super) fn request(&mut self, request: Option<&RequestKey>) {
         self.requests.extend(request.map(|it| (it.scope.clone(), it.value.clone())));

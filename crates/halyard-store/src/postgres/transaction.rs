@@ -1,14 +1,15 @@
 //! One transaction: what stands around it, load, run, write, commit.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::Ordering;
 
-use halyard_core::job::State;
+use halyard_core::job::{Name, State};
 use halyard_core::{TimeMs, limits};
 
 use super::connect::Time;
 use super::difference::Difference;
-use super::lanes::{Call, Shared};
+use super::front::Pair;
+use super::lanes::{Call, Group, Shared};
 use super::load;
 use super::loaded::{Hands, Loaded};
 use super::names::PLAN_ONCE;
@@ -38,12 +39,12 @@ const BEGIN: &str = "BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_has
 pub(super) async fn run(
     shared: &Shared,
     hands: Hands<'_>,
-    group: &mut [Box<dyn Call>],
+    group: &mut Group,
     slot: i16,
     careful: bool,
 ) -> Ran<(Vec<Change>, Turn)> {
     let mut needs = Needs::default();
-    group.iter().for_each(|call| call.need(&mut needs));
+    group.calls.iter().for_each(|call| call.need(&mut needs));
     let taken = if needs.tally { std::mem::take(&mut *shared.tally()) } else { Tally::default() };
     for id in taken.jobs.keys() {
         needs.rows.entry(*id).or_default();
@@ -59,7 +60,7 @@ pub(super) async fn run(
 async fn run_on(
     shared: &Shared,
     hands: Hands<'_>,
-    group: &mut [Box<dyn Call>],
+    group: &mut Group,
     slot: i16,
     needs: &Needs,
     taken: &Tally,
@@ -68,7 +69,7 @@ async fn run_on(
     let Begun { hands, now, stamp } = begin(shared, hands, needs.tally).await?;
     let fronts = shared.fronts.as_ref();
     let loaded = load::load(hands, needs, (now, stamp), careful, fronts).await?;
-    let Loaded { mut tables, before, look } = loaded;
+    let Loaded { mut tables, mut before, look } = loaded;
     let numbers = numbers(shared, hands, needs.numbers).await?;
     tables.numbers = Numbers::Taken(numbers.clone());
     tables.gathered = taken.totals;
@@ -79,7 +80,17 @@ async fn run_on(
     }
     let extended = tables.extend_leases_over_outage(now);
     let mut session = Session { tables: &mut tables, now, changes: Vec::new() };
-    group.iter_mut().for_each(|call| call.run(&mut session));
+    group.calls.iter_mut().for_each(|call| call.run(&mut session));
+    if group.guests.is_empty() {
+        group.guests = invite(shared, &session).await;
+    }
+    if !group.guests.is_empty() {
+        if !needs.queues {
+            before.queues = load::queues(hands).await?;
+            session.tables.queues.clone_from(&before.queues);
+        }
+        group.guests.iter_mut().for_each(|guest| guest.run(&mut session));
+    }
     let changes = session.changes;
     let mut turn = None;
     let wrote = write(shared, hands, &Difference::of(&before, &tables), slot, &mut turn).await;
@@ -107,6 +118,25 @@ async fn run_on(
     tally.gather(&tables);
     drop(tally);
     Ok((changes, turn.unwrap_or_else(|| shared.turns.take())))
+}
+
+/// Wakes the claims that wait for what the calls have made claimable, and gives those that came.
+/// Who waits has found nothing before: for such a claim no other jobs are loaded, and jobs of which
+/// little is loaded are told of after the commit only.
+async fn invite(shared: &Shared, session: &Session<'_>) -> Vec<Box<dyn Call>> {
+    let is_there = |change: &&Change| {
+        let row = session.tables.jobs.get(&change.id);
+        row.is_some_and(|row| row.job.state == State::Queued && !row.is_bare)
+    };
+    let news: Vec<Change> = session.changes.iter().filter(is_there).cloned().collect();
+    if news.is_empty() {
+        return Vec::new();
+    }
+    let pairs: BTreeSet<Pair> =
+        news.iter().map(|it| (Name::clone(&it.queue), Name::clone(&it.task))).collect();
+    let door = shared.doors.open(pairs);
+    let woken = (shared.options.on_claimable)(&news);
+    door.welcome(woken).await
 }
 
 async fn write(

@@ -7,12 +7,14 @@ use halyard_core::admission::NewJob;
 use halyard_core::job::State;
 use halyard_core::limits;
 use halyard_core::outcome::Report;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 use super::Ground;
 use crate::Store;
 use crate::contract::trial::{a_claim, job, seed, with_payload};
 use crate::postgres::{Options, Postgres};
-use crate::verbs::{Change, Outcome};
+use crate::verbs::{Change, Claimed, Outcome};
 
 const JOBS: u64 = 20;
 const ROUNDS: u64 = 30;
@@ -81,5 +83,61 @@ async fn claims_of_large_jobs_in_one_group_have_a_full_answer_each() {
     let (one, other) =
         tokio::join!(store.claim(a_claim(&["q"], seed(1))), store.claim(a_claim(&["q"], seed(2))));
     assert_eq!([one, other].map(|claims| claims.unwrap().jobs.len()), [full, full]);
+    ground.drop_schema().await;
+}
+
+/// A store with one claim that waits, until the store says that there may be a job for it.
+struct Waited {
+    store: Arc<Postgres>,
+    claim: JoinHandle<Vec<Claimed>>,
+    /// Changes as they were told, commit by commit.
+    heard: Arc<Mutex<Vec<Vec<Option<State>>>>>,
+}
+
+impl Waited {
+    async fn of(ground: &Ground) -> Self {
+        let mut options = Options { connections: 2, ..ground.options.clone() };
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let listener = Arc::clone(&heard);
+        options.store.on_change = Arc::new(move |changes: &[Change]| {
+            listener.lock().unwrap().push(changes.iter().map(|change| change.state).collect());
+        });
+        let (wake, woken) = oneshot::channel();
+        let wake = Mutex::new(Some(wake));
+        options.store.on_claimable = Arc::new(move |_| {
+            let wake = wake.lock().unwrap().take();
+            wake.map_or(0, |wake| usize::from(wake.send(()).is_ok()))
+        });
+        let store = Arc::new(Postgres::open(options).await.unwrap());
+        let asked = Arc::clone(&store);
+        let claim = tokio::spawn(async move {
+            woken.await.unwrap();
+            asked.claim(a_claim(&["q"], seed(1))).await.unwrap().jobs
+        });
+        Self { store, claim, heard }
+    }
+}
+
+#[tokio::test]
+async fn a_claim_comes_to_the_commit_that_woke_it() {
+    let ground = Ground::bare().await;
+    let Waited { store, claim, heard } = Waited::of(&ground).await;
+    store.create(vec![NewJob { queue: "q".into(), ..job(1) }], None).await.unwrap();
+    let claimed = claim.await.unwrap().pop().unwrap().view.job;
+    assert_eq!(*heard.lock().unwrap(), [[Some(State::Queued), Some(State::Running)]]);
+    assert_eq!(store.get(claimed.id).await.unwrap().unwrap().view.job, claimed);
+    ground.drop_schema().await;
+}
+
+#[tokio::test]
+async fn a_claim_that_comes_to_a_commit_takes_nothing_from_a_paused_queue() {
+    let ground = Ground::bare().await;
+    let Waited { store, claim, .. } = Waited::of(&ground).await;
+    store.set_paused("q", true, None).await.unwrap();
+    let new = NewJob { queue: "q".into(), ..job(1) };
+    let id = new.id;
+    store.create(vec![new], None).await.unwrap();
+    assert!(claim.await.unwrap().is_empty());
+    assert_eq!(store.get(id).await.unwrap().unwrap().view.job.state, State::Queued);
     ground.drop_schema().await;
 }
