@@ -34,7 +34,8 @@ pub struct AuditEntry {
     pub key_id: Option<String>,
     /// What.
     pub action: AuditAction,
-    /// To what, if not to jobs: a queue, a key; for `run_as_new` the job that was the pattern.
+    /// To what, if not to jobs: a queue, a key; for `run_as_new` the job that was the pattern, for
+    /// a bulk action the filter by which its jobs were chosen.
     #[schema(required)]
     pub target: Option<String>,
     /// To which jobs.

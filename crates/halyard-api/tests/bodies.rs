@@ -47,7 +47,7 @@ fn accepted() {
         (RETRY, r#"{}"#),
         (RETRY, r#"{"life":1,"from":"a","fresh":false,"allow_completed":true}"#),
         (RUN_AS_NEW, r#"{"payload":[]}"#),
-        (BULK, r#"{"action":"run_now","ids":["a"],"lives":{"a":2,"b":null}}"#),
+        (BULK, r#"{"action":"run_now","ids":["a"],"lives":{"a":2,"b":null},"filter":null}"#),
         (CLAIM, r#"{"worker":{"id":"w","pid":7},"queues":["a"],"later":[1]}"#),
         (
             CLAIM,
@@ -311,6 +311,7 @@ fn refused_text_names_its_field() {
         (RETRY, r#"{"from":"\u0000"}"#, "/from", nul),
         (RUN_AS_NEW, r#"{"payload":"\u0000"}"#, "/payload", nul),
         (BULK, r#"{"action":"cancel","ids":["\u0000"]}"#, "/ids/0", nul),
+        (BULK, r#"{"action":"cancel","ids":[],"filter":"\u0000"}"#, "/filter", nul),
         (CLAIM, r#"{"worker":{"id":"\u0000"},"queues":["q"]}"#, "/worker/id", nul),
         (
             HEARTBEAT,

@@ -66,6 +66,9 @@ limits! {
     pub const CHECKPOINT_NAME_LENGTH_MAX: usize = 128;
     /// A worker's display name, the name of its SDK, and the id of a claim.
     pub const LABEL_LENGTH_MAX: usize = 128;
+    /// The filter by which the jobs of a bulk action were chosen. The longest that the list takes
+    /// fits with each of its signs escaped.
+    pub const FILTER_LENGTH_MAX: usize = 8_192;
     /// Tags on one job.
     pub const TAGS_MAX: usize = 10;
 }

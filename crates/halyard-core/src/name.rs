@@ -51,11 +51,15 @@ pub fn check_api_key_name(text: &str) -> Result<(), String> {
 /// # Errors
 /// The rule that it breaks, as a sentence without the text.
 pub fn check_label(text: &str) -> Result<(), String> {
-    let max = limits::LABEL_LENGTH_MAX;
-    match text.chars().nth(max) {
-        None => Ok(()),
-        Some(_) => Err(format!("must be at most {max} characters long")),
-    }
+    check_length(text, limits::LABEL_LENGTH_MAX)
+}
+
+/// Says whether `text` may be the filter of a bulk action. It is only ever shown.
+///
+/// # Errors
+/// The rule that it breaks, as a sentence without the text.
+pub fn check_filter(text: &str) -> Result<(), String> {
+    check_length(text, limits::FILTER_LENGTH_MAX)
 }
 
 /// Says whether `text` may be the id of a claim. It is only ever compared.
@@ -70,10 +74,17 @@ pub fn check_claim_id(text: &str) -> Result<(), String> {
     Ok(())
 }
 
+fn check_length(text: &str, length_max: usize) -> Result<(), String> {
+    // Counting stops at the limit, so that a huge text costs no more than a long one.
+    match text.chars().nth(length_max) {
+        None => Ok(()),
+        Some(_) => Err(format!("must be at most {length_max} characters long")),
+    }
+}
+
 /// Any script, any case, not normalised; only what cannot be seen or cannot be kept is refused.
 fn check_free_text(text: &str, length_max: usize) -> Result<(), String> {
-    // Counting stops at the limit, so that a huge text costs no more than a long one.
-    if text.is_empty() || text.chars().nth(length_max).is_some() {
+    if text.is_empty() || check_length(text, length_max).is_err() {
         return Err(format!("must be 1 to {length_max} characters long"));
     }
     if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {

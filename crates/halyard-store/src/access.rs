@@ -147,12 +147,13 @@ impl Action {
     }
 }
 
-/// To what it was done, beside jobs: a queue's name, a key's id and name.
+/// Something that was done, and to what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deed {
     /// What was done.
     pub action: Action,
-    /// To what, if not to jobs.
+    /// To what, if not to jobs: a queue's name, a key's id and name; by which filter, of a bulk
+    /// action's jobs.
     pub target: Option<String>,
     /// To which jobs.
     pub job_ids: Vec<JobId>,
@@ -243,7 +244,7 @@ impl Deed {
         };
         let done = bulk.targets.iter().zip(acted).filter(|(_, acted)| is_done(acted));
         let job_ids: Vec<JobId> = done.filter_map(|((id, _), _)| *id).collect();
-        (!job_ids.is_empty()).then(|| Self::to_jobs(action, job_ids))
+        (!job_ids.is_empty()).then(|| Self { action, target: bulk.filter.clone(), job_ids })
     }
 
     /// The new job, of the old one.

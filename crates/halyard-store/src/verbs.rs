@@ -202,6 +202,8 @@ pub struct Bulk {
     pub action: BulkAction,
     /// To which jobs, with the life that the caller saw. An id that cannot exist is `None`.
     pub targets: Vec<(Option<JobId>, Option<u32>)>,
+    /// By which filter they were chosen, for the audit log.
+    pub filter: Option<String>,
 }
 
 /// What a bulk action does.

@@ -70,13 +70,19 @@ export const remove = (id: string) => json<void>("DELETE", job(id));
 export const runAsNew = (id: string, requestKey: string) =>
   json<Shapes["CreatedJob"]>("POST", job(id, "/run-as-new"), { body: {}, requestKey });
 
-/** At most 1,000 jobs; each is answered for by itself. */
-export const bulk = (action: Action, jobs: readonly JobSummary[], requestKey: string) =>
+/** At most 1,000 jobs, and by which filter they were chosen; each is answered for by itself. */
+export const bulk = (
+  action: Action,
+  jobs: readonly Pick<JobSummary, "id" | "life">[],
+  requestKey: string,
+  filter?: string,
+) =>
   json<Shapes["BulkAnswer"]>("POST", "/v1/jobs/bulk", {
     body: {
       action,
       ids: jobs.map((it) => it.id),
       ...(action === "retry" && { lives: Object.fromEntries(jobs.map((it) => [it.id, it.life])) }),
+      ...(filter !== undefined && { filter }),
     },
     requestKey,
   });

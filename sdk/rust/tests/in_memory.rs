@@ -277,7 +277,7 @@ async fn jobs_without_a_handler_stay() {
     let left = jobs.create(NewJob::new("unknown")).await.expect("a job");
     assert_eq!(test.drain().await, 5);
     assert_eq!(jobs.get(&left.id).await.expect("the job").state, State::Queued);
-    let bulk = Bulk { action: BulkAction::Cancel, ids: vec![left.id], lives: None };
+    let bulk = Bulk { action: BulkAction::Cancel, ids: vec![left.id], lives: None, filter: None };
     let error = jobs.bulk(bulk).await.expect_err("not here");
     assert!(error.to_string().contains("start_server"), "{error}");
 }

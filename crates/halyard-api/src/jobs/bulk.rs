@@ -25,6 +25,11 @@ pub struct Bulk {
     /// For a retry: the life of each job that the caller saw, by id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lives: Option<BTreeMap<String, i64>>,
+    /// By which filter the jobs were chosen, in words of your own: for the audit log, which shows
+    /// it as `target`. Nothing is chosen by it here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 8192)]
+    pub filter: Option<String>,
 }
 
 /// A result for each id, in the order of the request.
@@ -60,6 +65,8 @@ pub struct Received<'v> {
     pub ids: Vec<Cow<'v, str>>,
     /// The life of each job that the caller saw; it may name jobs that `ids` does not.
     pub lives: BTreeMap<Cow<'v, str>, i64>,
+    /// By which filter the jobs were chosen.
+    pub filter: Option<Cow<'v, str>>,
 }
 
 /// Reads the body of a bulk call.
@@ -68,10 +75,10 @@ pub struct Received<'v> {
 ///
 /// Everything that is wrong with its shape.
 pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
-    const MEMBERS: &[&str] = &["action", "ids", "lives"];
+    const MEMBERS: &[&str] = &["action", "ids", "lives", "filter"];
     let mut faults = Faults::default();
     let (root, place) = (body.root(), Place::Body);
-    let (mut action, mut ids, mut lives) = (None, None, None);
+    let (mut action, mut ids, mut lives, mut filter) = (None, None, None, None);
     if !faults.accepts(&place, root) {
         return Err(faults);
     }
@@ -80,6 +87,7 @@ pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
             "action" => action = field.word(faults, BulkAction::WORDS, BulkAction::from_word),
             "ids" => ids = field.texts(faults),
             "lives" => lives = read_lives(field, faults),
+            "filter" => filter = field.text(faults),
             _ => return false,
         }
         true
@@ -89,7 +97,9 @@ pub fn read<'b>(body: &'b Body<'_>) -> Result<Received<'b>, Faults> {
     }
     let ids = faults.required(ids, root, &place, "ids");
     match action {
-        Some(action) => faults.or(Received { action, ids, lives: lives.unwrap_or_default() }),
+        Some(action) => {
+            faults.or(Received { action, ids, lives: lives.unwrap_or_default(), filter })
+        }
         None => Err(faults),
     }
 }

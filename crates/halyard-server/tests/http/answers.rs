@@ -156,6 +156,32 @@ async fn bulk_delete_and_keys() {
     assert_eq!(served.get(&format!("/v1/jobs/{}", ids[2])).await.status, 404);
 }
 
+/// The audit log tells the filter of the call that acted: with another one it is another call.
+#[tokio::test]
+async fn a_bulk_call_says_by_which_filter_its_jobs_were_chosen() {
+    let served = Served::start().await;
+    let id = served.create(json!({"task": "t"})).await;
+    let bulk = async |filter: &str| {
+        let body = json!({"action": "cancel", "ids": [id], "filter": filter});
+        served.call_with("POST", "/v1/jobs/bulk", &[("Idempotency-Key", "once")], body).await
+    };
+    let too_long = bulk(&"é".repeat(8_193)).await;
+    assert_eq!((too_long.status, &too_long.json["code"]), (400, &json!("invalid_field")));
+    let error = &too_long.json["errors"][0];
+    assert_eq!(error["pointer"], "/filter");
+    assert!(error["message"].as_str().unwrap().contains("at most 8192 characters"), "{error}");
+
+    let longest = "é".repeat(8_192);
+    for replayed in ["false", "true"] {
+        let reply = bulk(&longest).await;
+        assert_eq!((reply.status, reply.header("idempotent-replayed")), (200, Some(replayed)));
+    }
+    assert_eq!(bulk("queue=other").await.json["code"], "idempotency_key_reused");
+    let lines = served.get("/v1/audit").await.json["data"].clone();
+    assert_eq!(lines.as_array().unwrap().len(), 1, "{lines}");
+    assert_eq!((&lines[0]["target"], &lines[0]["count"]), (&json!(longest), &json!(1)));
+}
+
 #[tokio::test]
 async fn run_as_new_makes_another_job_once() {
     let served = Served::start().await;

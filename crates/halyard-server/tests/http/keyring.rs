@@ -315,7 +315,7 @@ async fn the_audit_log_says_who_did_what_to_how_many() {
     for _ in 0..3 {
         jobs.push(served.create(json!({"task": "t"})).await);
     }
-    let bulk = json!({"action": "cancel", "ids": jobs});
+    let bulk = json!({"action": "cancel", "ids": jobs, "filter": "state=queued"});
     let request_id = act("POST", "/v1/jobs/bulk", bulk).await;
     act("POST", &format!("/v1/jobs/{}/retry", jobs[0]), Value::Null).await;
     act("POST", "/v1/queues/default/pause", Value::Null).await;
@@ -329,8 +329,12 @@ async fn the_audit_log_says_who_did_what_to_how_many() {
             (text("action"), text("target"), line["count"].as_u64().unwrap())
         })
         .collect();
-    let expected =
-        [("delete", "", 1), ("pause", "default", 1), ("retry", "", 1), ("cancel", "", 3)];
+    let expected = [
+        ("delete", "", 1),
+        ("pause", "default", 1),
+        ("retry", "", 1),
+        ("cancel", "state=queued", 3),
+    ];
     assert_eq!(told, expected);
     let cancel = &lines[3];
     assert_eq!((&cancel["actor"], &cancel["key_id"]), (&json!("operator"), &json!(id)));

@@ -224,7 +224,7 @@ pub async fn every_changing_verb_heeds_an_outage(trial: Arc<Trial>) {
                 assert_eq!(refused, Acted::Refused(Refusal::Running));
             }
             10 => {
-                let bulk = Bulk { action: BulkAction::Cancel, targets: vec![] };
+                let bulk = Bulk { action: BulkAction::Cancel, targets: vec![], filter: None };
                 store.bulk(bulk, None, seed, None).await.unwrap();
             }
             11 => {

@@ -139,7 +139,8 @@ pub async fn an_action_settles_a_lapsed_lease(trial: Arc<Trial>) {
 pub async fn a_bulk_action_is_many_single_ones(trial: Arc<Trial>) {
     let bulk = async |action, targets: &[(u64, Option<u32>)]| {
         let targets = targets.iter().map(|(number, life)| (Some(id(*number)), *life)).collect();
-        match trial.store.bulk(Bulk { action, targets }, None, trial.seed(), None).await.unwrap() {
+        let bulk = Bulk { action, targets, filter: None };
+        match trial.store.bulk(bulk, None, trial.seed(), None).await.unwrap() {
             Keyed::Fresh(acted) => acted.iter().map(show).collect::<Vec<_>>(),
             other => panic!("{other:?}"),
         }
@@ -175,10 +176,10 @@ pub async fn a_bulk_action_is_many_single_ones(trial: Arc<Trial>) {
         bulk(BulkAction::Delete, &[(1, None), (1, None), (4, None), (5, None)]).await,
         ["gone", "not found", "Running refused", "gone"]
     );
-    let none = Bulk { action: BulkAction::Cancel, targets: vec![(None, None)] };
+    let none = Bulk { action: BulkAction::Cancel, targets: vec![(None, None)], filter: None };
     let acted = trial.store.bulk(none, None, trial.seed(), None).await.unwrap();
     assert_eq!(acted, Keyed::Fresh(vec![Acted::NotFound]));
-    let empty = Bulk { action: BulkAction::Cancel, targets: Vec::new() };
+    let empty = Bulk { action: BulkAction::Cancel, targets: Vec::new(), filter: None };
     let acted = trial.store.bulk(empty, None, trial.seed(), None).await.unwrap();
     assert_eq!(acted, Keyed::Fresh(Vec::new()));
 

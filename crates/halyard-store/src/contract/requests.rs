@@ -165,7 +165,7 @@ pub async fn actions_are_answered_again(trial: Arc<Trial>) {
 
     let bulk = async |action, value: &str| {
         let targets = vec![(Some(id(3)), None), (None, None), (Some(id(9)), None)];
-        let bulk = Bulk { action, targets };
+        let bulk = Bulk { action, targets, filter: None };
         trial.store.bulk(bulk, request("bulk", value, "[]"), seed(), None).await.unwrap()
     };
     let Keyed::Fresh(first) = bulk(BulkAction::Retry, "v").await else { panic!("not fresh") };

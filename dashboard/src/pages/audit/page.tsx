@@ -8,9 +8,11 @@ import { numbers, Table } from "../../parts/table.tsx";
 import { At } from "../../parts/time.tsx";
 import { visible } from "../../parts/visible.ts";
 import { jobPath, jobsPath } from "../../url/query.ts";
-import { did, patternOf, queueOf } from "./words.ts";
+import { did, filterOf, patternOf, queueOf } from "./words.ts";
 
 const PAGE = 50;
+/** Of a filter this much may be seen in its row, in characters. */
+const FILTER_SHOWN = 300;
 const COLUMNS = ["When", "Who", "Did", "To", numbers("How many"), "Request"];
 
 export function AuditPage() {
@@ -74,7 +76,7 @@ function Row({ entry }: { entry: AuditEntry }) {
 /** What was acted on: a queue, a key, one job, or many behind a fold. */
 function About({ entry }: { entry: AuditEntry }) {
   const { job_ids: ids, target } = entry;
-  const [queue, pattern] = [queueOf(entry), patternOf(entry)];
+  const [queue, pattern, filter] = [queueOf(entry), patternOf(entry), filterOf(entry)];
   const jobs = (
     <ul class="ids">
       {ids.map((id) => (
@@ -93,13 +95,21 @@ function About({ entry }: { entry: AuditEntry }) {
   return (
     <>
       {queue !== undefined && <a href={jobsPath({ queue })}>{queue}</a>}
-      {queue === undefined && target !== null && <span class="text">{visible(target)}</span>}
+      {queue === undefined && filter === undefined && target !== null && (
+        <span class="text">{visible(target)}</span>
+      )}
       {ids.length === 1 && jobs}
       {ids.length > 1 && (
         <details>
           <summary>{number(ids.length)} jobs</summary>
           {jobs}
         </details>
+      )}
+      {filter !== undefined && (
+        <p class="quiet" title={visible(filter)}>
+          of all {filter !== "" && "that match "}
+          <span class="id text">{visible(filter.slice(0, FILTER_SHOWN))}</span>
+        </p>
       )}
     </>
   );

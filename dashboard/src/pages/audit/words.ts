@@ -25,6 +25,10 @@ const isKnown = (action: string): action is AuditEntry["action"] => Object.hasOw
 export const patternOf = ({ action, target }: AuditEntry): string | undefined =>
   action === "run_as_new" && target !== null ? target : undefined;
 
+/** By which filter the jobs of an entry were chosen, as the call said; empty is all jobs. */
+export const filterOf = ({ action, target, job_ids }: AuditEntry): string | undefined =>
+  job_ids.length > 0 && action !== "run_as_new" && target !== null ? target : undefined;
+
 /** The queue that an entry is about, to look at. */
 export const queueOf = ({ action, target }: AuditEntry): string | undefined =>
   (action === "pause" || action === "resume") && target !== null ? target : undefined;

@@ -96,7 +96,10 @@ export interface components {
             key_id: string | null;
             /** @description The id of the request. */
             request_id: string;
-            /** @description To what, if not to jobs: a queue, a key; for `run_as_new` the job that was the pattern. */
+            /**
+             * @description To what, if not to jobs: a queue, a key; for `run_as_new` the job that was the pattern, for
+             *     a bulk action the filter by which its jobs were chosen.
+             */
             target: string | null;
         };
         /**
@@ -146,6 +149,11 @@ export interface components {
         Bulk: {
             /** @description What to do. */
             action: components["schemas"]["BulkAction"];
+            /**
+             * @description By which filter the jobs were chosen, in words of your own: for the audit log, which shows
+             *     it as `target`. Nothing is chosen by it here.
+             */
+            filter?: string | null;
             /** @description The jobs, up to 1,000. */
             ids: string[];
             /** @description For a retry: the life of each job that the caller saw, by id. */

@@ -285,7 +285,8 @@ impl<'a> Jobs<'a> {
                 let of = |id: &String| lives.get(id).map(|life| (id.clone(), *life));
                 ids.iter().filter_map(of).collect()
             });
-            let part = Bulk { action: bulk.action, ids: ids.to_vec(), lives };
+            let filter = bulk.filter.clone();
+            let part = Bulk { action: bulk.action, ids: ids.to_vec(), lives, filter };
             let request = self.connection.post(&["v1", "jobs", "bulk"])?.json(&part)?.once();
             let answer: BulkAnswer = self.connection.send(&request).await?.json()?;
             results.extend(answer.results);

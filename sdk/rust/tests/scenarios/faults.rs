@@ -51,7 +51,8 @@ async fn losing(fate: Fate) {
     lossy.jobs().retry(id, Retry::default()).await.expect("retried");
     assert_eq!(sure.jobs().get(id).await.expect("the job").life, 2);
     lossy.jobs().cancel(id).await.expect("cancelled");
-    let bulk = Bulk { action: BulkAction::Retry, ids: vec![plain.id.clone()], lives: None };
+    let bulk =
+        Bulk { action: BulkAction::Retry, ids: vec![plain.id.clone()], lives: None, filter: None };
     assert_eq!(lossy.jobs().bulk(bulk).await.expect("done")[0].status, 200);
     assert_eq!(sure.jobs().get(id).await.expect("the job").life, 3);
     lossy.jobs().run_as_new(id).await.expect("a new run");

@@ -153,7 +153,7 @@ async fn in_bulk(halyard: &Halyard) {
     for (action, status) in
         [(BulkAction::Cancel, 200), (BulkAction::Retry, 200), (BulkAction::Delete, 204)]
     {
-        let bulk = Bulk { action, ids: ids.clone(), lives: None };
+        let bulk = Bulk { action, ids: ids.clone(), lives: None, filter: None };
         let results = halyard.jobs().bulk(bulk).await.expect("done");
         assert!(results.iter().map(|result| &result.id).eq(&ids), "{action}: in order");
         let statuses: HashSet<u16> = results.iter().map(|result| result.status).collect();
@@ -161,7 +161,8 @@ async fn in_bulk(halyard: &Halyard) {
         states.extend(results[0].job.as_ref().map(|job| (job.state, job.life)));
     }
     assert_eq!(states, [(State::Cancelled, 1), (State::Queued, 2)]);
-    let gone = Bulk { action: BulkAction::Cancel, ids: ids[..1].to_vec(), lives: None };
+    let gone =
+        Bulk { action: BulkAction::Cancel, ids: ids[..1].to_vec(), lives: None, filter: None };
     assert_eq!(halyard.jobs().bulk(gone).await.expect("done")[0].status, 404);
 }
 

@@ -5,10 +5,11 @@ use halyard_api::jobs::retry;
 use halyard_api::problem::{Code, Problem};
 use halyard_api::{Faults, job, state};
 use halyard_core::id::JobId;
+use halyard_core::name::check_filter;
 use halyard_core::operate::{Refusal, Retry};
 use halyard_store::verbs::{Acted, Bulk, BulkAction, Keyed};
 
-use super::{job::job, key_reused, place, refuse_if_any, shown};
+use super::{checked_text, job::job, key_reused, place, refuse_if_any, shown};
 use crate::http::refused::Refused;
 
 /// How to retry.
@@ -107,6 +108,7 @@ fn refused(refusal: Refusal, id: &str) -> Problem {
 /// Everything that is wrong with the request.
 pub fn bulk(sent: &bulk::Received<'_>) -> Result<Bulk, Refused> {
     let mut faults = Faults::default();
+    let filter = checked_text(sent.filter.clone(), check_filter, "/filter", &mut faults);
     let targets = sent
         .ids
         .iter()
@@ -123,7 +125,7 @@ pub fn bulk(sent: &bulk::Received<'_>) -> Result<Bulk, Refused> {
         state::BulkAction::Delete => BulkAction::Delete,
         state::BulkAction::RunNow => BulkAction::RunNow,
     };
-    Ok(Bulk { action, targets })
+    Ok(Bulk { action, targets, filter })
 }
 
 /// The results of a bulk action, and whether an earlier request had them.

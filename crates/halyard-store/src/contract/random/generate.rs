@@ -176,7 +176,9 @@ impl Generator {
                 };
                 let many = 1 + self.dice.below(4);
                 let targets = (0..many).map(|_| target(self)).collect();
-                Command::Bulk(Bulk { action, targets }, self.request("bulk"), self.dice.seed())
+                let filter = (many > 2).then(|| format!("limit={many}"));
+                let bulk = Bulk { action, targets, filter };
+                Command::Bulk(bulk, self.request("bulk"), self.dice.seed())
             }
             Kind::ForgetKey => Command::ForgetKey(id),
             _ => Command::SetPaused(self.dice.pick(&self.queues), self.dice.percent(50)),

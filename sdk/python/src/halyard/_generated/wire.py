@@ -334,6 +334,7 @@ class Bulk(TypedDict):
     """
 
     action: BulkAction
+    filter: NotRequired[str | None]
     ids: list[str]
     lives: NotRequired[dict[str, int]]
 
