@@ -6,6 +6,7 @@
  * so nothing is created twice.
  */
 
+import { inspect } from "node:util";
 import { type Answer, type Connection, once } from "../connection.js";
 import { Reader } from "../convert.js";
 import { ApiError, type FieldError, HalyardError } from "../errors.js";
@@ -158,9 +159,13 @@ function readPart(answer: Answer, item: Item, part: string, bigint: boolean): Cr
   return { ok: false, error: reader.refusal({ status, error: reader.value }) };
 }
 
-/** A result whose job is read when somebody looks at it; then the answer is kept no longer. */
+/**
+ * A result whose job is read when somebody looks at it; then the answer is kept no longer. `job` is
+ * a member of its own, not of the prototype, so that whoever prints or copies a result has its job.
+ */
 class Unread {
   readonly ok = true;
+  declare readonly job: CreatedJob;
   #answer: Answer | undefined;
   readonly #item: Item;
   #part: string;
@@ -172,9 +177,19 @@ class Unread {
     this.#item = item;
     this.#part = part;
     this.#bigint = bigint;
+    Object.defineProperty(this, "job", Unread.#member);
   }
 
-  get job(): CreatedJob {
+  /** One for all results: a getter for each would cost as much as reading the job. */
+  static readonly #member: PropertyDescriptor = {
+    configurable: true,
+    enumerable: true,
+    get(this: Unread) {
+      return this.#read();
+    },
+  };
+
+  #read(): CreatedJob {
     if (this.#answer !== undefined) {
       const text = this.#part.slice('201,"job":'.length);
       this.#job = own(this.#item, new Reader(this.#answer, this.#bigint, text).created());
@@ -182,6 +197,11 @@ class Unread {
       this.#part = "";
     }
     return this.#job as CreatedJob;
+  }
+
+  /** What `console.log` shows. */
+  [inspect.custom](): CreateResult {
+    return { ok: this.ok, job: this.job };
   }
 }
 

@@ -1,6 +1,7 @@
 /** Requests and answers: creates, refusals, repeats, addresses, trace contexts. */
 
 import { readFileSync } from "node:fs";
+import { inspect } from "node:util";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -267,6 +268,11 @@ test("results of a batch, whatever words their payloads hold", () => {
     expect([first?.job?.replayed, third?.job?.replayed]).toEqual([false, true]);
     expect(second?.error).toMatchObject({ status: 422, detail: words });
     expect(first?.job).toBe(first?.job);
+    // Whoever prints or copies a result has its job.
+    for (const copy of [{ ...third }, structuredClone(third), JSON.parse(JSON.stringify(third))]) {
+      expect(copy).toMatchObject({ ok: true, job: { id: "job_2" } });
+    }
+    expect(inspect(third)).toMatch(/^\{\s+ok: true,\s+job: \{\s+id: 'job_2',/);
   }
   const none = { body: "", madeId: undefined, alone: false };
   for (const odd of [[], [{ status: 201 }, { status: 201 }], [{ status: 201, job: 7 }]]) {
