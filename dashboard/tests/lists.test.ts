@@ -9,7 +9,6 @@ import {
   resumed,
   whyFinal,
 } from "../src/pages/job/history.ts";
-import { matching } from "../src/pages/jobs/matching.ts";
 import { settled, toggled } from "../src/pages/jobs/rows.ts";
 import { attention } from "../src/pages/overview/attention.ts";
 import { columns } from "../src/pages/overview/columns.ts";
@@ -19,7 +18,6 @@ import { handling, silentQueues } from "../src/pages/workers/who.tsx";
 import { duration } from "../src/parts/duration.ts";
 import { sentence } from "../src/parts/sentence.ts";
 import { visible } from "../src/parts/visible.ts";
-import { fromQuery } from "../src/url/query.ts";
 
 const rows = (...ids: string[]) => ids.map((id) => ({ id, state: "queued" }) as JobSummary);
 const ids = (jobs: JobSummary[]) => jobs.map((job) => job.id).join("");
@@ -182,25 +180,6 @@ test("the first steps are there until a job is through", () => {
   expect(isNew(stats(1, { queued: 1 }))).toBe(true);
   expect(isNew(stats(1, { completed: 1 }))).toBe(false);
   expect(isNew(stats(2, { queued: 2 }))).toBe(false);
-});
-
-test("all that match are found page by page, up to what one call acts on", async () => {
-  const load = (pages: number) => async (query: URLSearchParams) => {
-    const at = Number(query.get("cursor") ?? 0);
-    const data = rows(...Array.from({ length: 200 }, (_, n) => `${at}-${n}`));
-    const next_cursor = at + 1 < pages ? String(at + 1) : null;
-    return { data, next_cursor, partial: false };
-  };
-  const filters = fromQuery(new URLSearchParams("state=failed"));
-  const few = await matching(filters, load(2));
-  expect([few.jobs.length, few.isAll, new Set(few.jobs.map((it) => it.id)).size]).toEqual([
-    400,
-    true,
-    400,
-  ]);
-  const many = await matching(filters, load(9));
-  expect([many.jobs.length, many.isAll]).toEqual([1_000, false]);
-  expect((await matching(filters, load(5))).isAll).toBe(true);
 });
 
 test("signs that deceive are shown by their number", () => {

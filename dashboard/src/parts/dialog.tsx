@@ -14,14 +14,17 @@ export interface Asking {
   grave?: boolean;
   /** Does it; what it throws is shown, and the dialog stays. */
   act: () => Promise<void>;
+  /** Asks what it does to stop where it stands; it ends soon after. */
+  stop?: (() => void) | undefined;
   /** What follows on what was thrown, where that has several reasons. */
   reasons?: ComponentChildren;
   onClose: () => void;
   children: ComponentChildren;
 }
 
-export function Dialog({ title, action, grave, act, reasons, onClose, children }: Asking) {
+export function Dialog({ title, action, grave, act, stop, reasons, onClose, children }: Asking) {
   const [busy, setBusy] = useState(false);
+  const [stopping, setStopping] = useState(false);
   const [error, setError] = useState<string>();
   // A second click comes before the first has rendered.
   const acting = useRef(false);
@@ -31,6 +34,7 @@ export function Dialog({ title, action, grave, act, reasons, onClose, children }
     if (acting.current) return;
     acting.current = true;
     setBusy(true);
+    setStopping(false);
     setError(undefined);
     try {
       await act();
@@ -42,6 +46,13 @@ export function Dialog({ title, action, grave, act, reasons, onClose, children }
       setBusy(false);
     }
   };
+  const halt =
+    busy && stop
+      ? () => {
+          setStopping(true);
+          stop();
+        }
+      : undefined;
   return (
     <Modal labelledBy="dialog-title" onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
@@ -54,8 +65,8 @@ export function Dialog({ title, action, grave, act, reasons, onClose, children }
         )}
         {error && reasons}
         <div class="buttons">
-          <button type="button" onClick={onClose}>
-            Back
+          <button type="button" onClick={halt ?? onClose}>
+            {!halt ? "Back" : stopping ? "Stopping…" : "Stop"}
           </button>
           <button type="submit" class={grave ? "grave" : "main"} disabled={busy}>
             {action}
@@ -66,7 +77,8 @@ export function Dialog({ title, action, grave, act, reasons, onClose, children }
   );
 }
 
-const reason = (error: Error): string =>
+/** Why something was not done, for its reader. */
+export const reason = (error: Error): string =>
   error instanceof Problem && error.status === 401
-    ? "You were signed out meanwhile, and nothing was done. Try again once you are signed in."
+    ? "You were signed out meanwhile, and this was not done. Try again once you are signed in."
     : error.message;

@@ -97,7 +97,7 @@ test("a session that ends meanwhile leaves the page as it was", async () => {
   for (let press = 0; press < 2; press += 1) await page.keyboard.press("Escape");
   expect(await field().isVisible()).toBe(true);
   await signIn(page, (await server.makeKey("new", "producer")).key);
-  expect(await page.locator("dialog").innerText()).toContain("nothing was done");
+  expect(await page.locator("dialog").innerText()).toContain("this was not done");
   expect(await page.locator("dialog select").inputValue()).toBe("ledger");
   await confirm();
   await page.locator(".state-queued").waitFor();

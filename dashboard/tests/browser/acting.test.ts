@@ -271,6 +271,9 @@ test("all that a filter finds is acted on, and the page says so and shows the re
   expect(await page.locator("dialog h2").innerText()).toBe("Delete 62 jobs?");
   await confirm();
   await page.getByText("62 jobs were deleted.").waitFor();
+  // The audit log has by which filter: none is every job, and those selected by hand have none.
+  const { data: lines } = await server.call("GET", "/v1/audit");
+  expect(lines.map((it: { target: string | null }) => it.target)).toEqual(["", null]);
   await page.getByText("There is no job any more.").waitFor();
   expect(odd).toEqual([]);
 });

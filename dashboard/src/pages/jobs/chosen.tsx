@@ -2,7 +2,7 @@
 import type { Action as Name } from "../../api/calls.ts";
 import { forbidden } from "../../live/access.ts";
 import { Action } from "../../parts/button.tsx";
-import { number } from "../../parts/shown.tsx";
+import { howMany, type Chosen as Jobs } from "./selection.ts";
 
 const BULK: readonly [Name, string][] = [
   ["retry", "Retry…"],
@@ -12,21 +12,19 @@ const BULK: readonly [Name, string][] = [
 ];
 
 interface Props {
-  count: number;
-  /** Which of all that match they are, where that is not plain to see. */
-  told: string | undefined;
+  chosen: Jobs;
   onAsk: (action: Name) => void;
   /** Selects all that match; there is no more to select where it is left out. */
   onAll: (() => void) | undefined;
   onNone: () => void;
 }
 
-export function Chosen({ count, told, onAsk, onAll, onNone }: Props) {
-  if (count === 0) return null;
+export function Chosen({ chosen, onAsk, onAll, onNone }: Props) {
+  if (chosen.jobs.length === 0) return null;
   return (
     <div class="chosen" role="toolbar" aria-label="What can be done with the selected jobs">
       <span role="status">
-        {number(count)} selected{told && `: ${told}`}
+        {howMany(chosen)} selected{chosen.isAll && ": all that match"}
       </span>
       {BULK.map(([action, label]) => (
         <Action

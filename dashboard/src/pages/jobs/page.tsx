@@ -51,7 +51,7 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
   const { rows, fresh } = settled(shown, page.data?.data, more !== undefined, filters.order);
   // Rows change in their places; new ones wait until they are asked for.
   useEffect(() => setShown(rows), [page.data]);
-  const { selected, chosen, which, told, select, selectAll, end } = useSelection(rows, filters);
+  const { selected, chosen, told, select, selectAll, end } = useSelection(rows, filters);
 
   const move = (by: number) => setCurrent(Math.min(rows.length - 1, Math.max(0, current + by)));
   const here = rows[current];
@@ -61,7 +61,9 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
     Enter: () => here && route(jobPath(here.id)),
     x: () => here && select(toggled(selected, [here.id], !selected.has(here.id))),
     r: () =>
-      chosen.length > 0 ? !forbidden("bulk") && setAsked("retry") : here && route(jobPath(here.id)),
+      chosen.jobs.length > 0
+        ? !forbidden("bulk") && setAsked("retry")
+        : here && route(jobPath(here.id)),
   });
   const isWhole = rows.length > 0 && rows.every((job) => selected.has(job.id));
   const hasOthers = more !== undefined || cursor !== "";
@@ -75,10 +77,9 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
             </p>
           )}
           <Chosen
-            count={chosen.length}
-            told={which}
+            chosen={chosen}
             onAsk={setAsked}
-            onAll={isWhole && hasOthers && !which ? selectAll : undefined}
+            onAll={isWhole && hasOthers && !chosen.isAll ? selectAll : undefined}
             onNone={() => select(new Set())}
           />
           {fresh > 0 && (
@@ -91,7 +92,7 @@ function List({ filters, cursor }: { filters: Filters; cursor: string }) {
           {asked && (
             <BulkDialog
               action={asked}
-              jobs={chosen}
+              chosen={chosen}
               filters={filters}
               onDone={(text) => {
                 end(text);
