@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .. import _batch
+from .._loops import PerLoop
 from .._new_job import Item
 from ..errors import HalyardConnectionError, HalyardError
 from ..records import CreatedJob
@@ -24,18 +25,24 @@ class _Waiting:
     result: asyncio.Future[CreatedJob]
 
 
+@dataclass(slots=True)
+class _Line:
+    """The creates of one event loop."""
+
+    waiting: deque[_Waiting] = field(default_factory=deque)
+    sender: asyncio.Task[None] | None = None
+
+
 class AsyncJoiner:
-    """Creates that wait for the one under way, all of one event loop."""
+    """Creates that wait for the one under way, in a line for each event loop."""
 
     def __init__(self, calls: AsyncCalls) -> None:
         self._calls = calls
-        self.reset()
+        self._lines = PerLoop(_Line)
 
     def reset(self) -> None:
-        """Forgets what another loop, or the parent of a fork, had begun."""
-        self._waiting: deque[_Waiting] = deque()
-        self._sender: asyncio.Task[None] | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        """Forgets what the parent of a fork had begun."""
+        self._lines.reset()
 
     async def create(self, item: Item) -> CreatedJob:
         """Creates one job, together with whatever else is being created.
@@ -44,23 +51,21 @@ class AsyncJoiner:
         and its own job is created all the same.
         """
         loop = asyncio.get_running_loop()
-        if self._loop is not loop:
-            self.reset()
-            self._loop = loop
+        line = self._lines.own()
         waiting = _Waiting(item, loop.create_future())
-        self._waiting.append(waiting)
-        if self._sender is None:
-            self._sender = loop.create_task(self._send())
+        line.waiting.append(waiting)
+        if line.sender is None:
+            line.sender = loop.create_task(self._send(line))
         return await waiting.result
 
-    async def _send(self) -> None:
+    async def _send(self, line: _Line) -> None:
         """Sends until nothing waits any more."""
         taken: list[_Waiting] = []
         try:
-            while self._waiting:
-                sizes = [_batch.size(waiting.item.body) for waiting in self._waiting]
+            while line.waiting:
+                sizes = [_batch.size(waiting.item.body) for waiting in line.waiting]
                 count = _batch.first_part(sizes)
-                taken = [self._waiting.popleft() for _ in range(count)]
+                taken = [line.waiting.popleft() for _ in range(count)]
                 items = [waiting.item for waiting in taken]
                 results = await create.all_of(self._calls, items)
                 for waiting, result in zip(taken, results, strict=True):
@@ -72,10 +77,10 @@ class AsyncJoiner:
                     else:
                         waiting.result.set_result(result)
         finally:
-            self._sender = None
+            line.sender = None
             # The loop ends, or something here is wrong: nobody must wait for ever.
-            for waiting in [*taken, *self._waiting]:
+            for waiting in [*taken, *line.waiting]:
                 if not waiting.result.done():
                     message = "the event loop that sent the create has ended"
                     waiting.result.set_exception(HalyardConnectionError(message))
-            self._waiting.clear()
+            line.waiting.clear()

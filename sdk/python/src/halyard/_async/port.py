@@ -1,4 +1,4 @@
-"""Keep-alive connections of an event loop. Written by hand; its twin is `_sync/port.py`."""
+"""Keep-alive connections of event loops. Written by hand; its twin is `_sync/port.py`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from .._http import Answer, AnswerReader, ProtocolError, Request
+from .._loops import PerLoop
 from .._settings import CONNECT_TIMEOUT, IDLE_TIMEOUT, Settings
 from .._signal import AsyncSignal
 from ..errors import HalyardConnectionError
@@ -89,19 +90,15 @@ class _Idle:
 
 
 class AsyncPort:
-    """Connections to one server, of the event loop that uses it.
-
-    A program that runs one loop after the other gets new connections in each.
-    """
+    """Connections to one server, those of each event loop by themselves."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.reset()
+        self._idle: PerLoop[list[_Idle]] = PerLoop(list)
 
     def reset(self) -> None:
-        """Forgets all connections, which belong to another loop or to the parent of a fork."""
-        self._idle: list[_Idle] = []
-        self._loop: asyncio.AbstractEventLoop | None = None
+        """Forgets all connections, which belong to the parent of a fork."""
+        self._idle.reset()
 
     async def exchange(self, request: Request) -> Answer:
         """Sends a request once. Every complete answer counts, whatever its status.
@@ -110,11 +107,12 @@ class AsyncPort:
         """
         settings = self.settings
         limit = settings.timeout if request.timeout is None else request.timeout
+        idle = self._idle.own()
         link: _Link | None = None
         answer: Answer | None = None
         try:
             async with asyncio.timeout(limit + request.wait):
-                link = self._take() or await self._connect()
+                link = _take(idle) or await self._connect()
                 answer = await link.exchange(request.bytes(settings.prefix, settings.fixed))
         except TimeoutError as error:
             raise settings.timed_out() from error
@@ -127,29 +125,26 @@ class AsyncPort:
             raise HalyardConnectionError(message) from error
         finally:
             if link is not None:
-                self._give_back(link, answer is not None and answer.keep_alive)
+                if answer is not None and answer.keep_alive and not link.ended:
+                    idle.append(_Idle(link, time.monotonic()))
+                else:
+                    link.abort()
         answer.call = f"{request.method} {settings.address}{request.target}"
         answer.decimals = settings.decimals
         return answer
 
     def close(self) -> None:
         """Closes what is idle; what is under way closes by itself once it has ended."""
-        idle, self._idle = self._idle, []
-        for one in idle:
-            one.link.abort()
-
-    def _take(self) -> _Link | None:
-        """A connection of this loop that seems to be alive."""
-        loop = asyncio.get_running_loop()
-        if self._loop is not loop:
-            self._idle, self._loop = [], loop
-        oldest = time.monotonic() - IDLE_TIMEOUT
-        while self._idle:
-            one = self._idle.pop()
-            if not one.link.ended and one.since >= oldest:
-                return one.link
-            one.link.abort()
-        return None
+        here = None
+        with contextlib.suppress(RuntimeError):
+            here = asyncio.get_running_loop()
+        for loop, idle in self._idle.all():
+            if loop is here:
+                _close(idle)
+                continue
+            # The connections of a loop that has ended went with it.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(_close, idle)
 
     async def _connect(self) -> _Link:
         settings = self.settings
@@ -165,8 +160,18 @@ class AsyncPort:
         except OSError as error:
             raise settings.unreachable(error) from error
 
-    def _give_back(self, link: _Link, alive: bool) -> None:
-        if alive and not link.ended and self._loop is asyncio.get_running_loop():
-            self._idle.append(_Idle(link, time.monotonic()))
-        else:
-            link.abort()
+
+def _take(idle: list[_Idle]) -> _Link | None:
+    """A connection that seems to be alive."""
+    oldest = time.monotonic() - IDLE_TIMEOUT
+    while idle:
+        one = idle.pop()
+        if not one.link.ended and one.since >= oldest:
+            return one.link
+        one.link.abort()
+    return None
+
+
+def _close(idle: list[_Idle]) -> None:
+    while idle:
+        idle.pop().link.abort()

@@ -22,7 +22,9 @@ from .queues import Counters, Queues, Tasks, Workers
 
 
 class Halyard:
-    """A client of one server. Make one and keep it; nothing is sent until a call is made.
+    """A client of one server. Make one and keep it: threads and event loops may share it.
+
+    Nothing is sent until a call is made.
 
     - `url`: where the server is; `HALYARD_URL`, then `http://127.0.0.1:7373`.
     - `api_key`: the bearer key; `HALYARD_API_KEY`.
