@@ -11,9 +11,10 @@ import { jobPath, jobsPath } from "../../url/query.ts";
 import { did, filterOf, patternOf, queueOf } from "./words.ts";
 
 const PAGE = 50;
-/** Of a filter this much may be seen in its row, in characters. */
-const FILTER_SHOWN = 300;
 const COLUMNS = ["When", "Who", "Did", "To", numbers("How many"), "Request"];
+
+/** Of a filter this much is seen in its row before it is unfolded, in characters. */
+const FILTER_SHOWN = 120;
 
 export function AuditPage() {
   const { query } = useLocation();
@@ -64,7 +65,7 @@ function Row({ entry }: { entry: AuditEntry }) {
         {visible(entry.actor)}
       </th>
       <td class="time">{did(entry.action)}</td>
-      <td>
+      <td class={entry.job_ids.length > 0 ? "wide" : undefined}>
         <About entry={entry} />
       </td>
       <td class="number">{entry.job_ids.length > 0 ? number(entry.count) : ""}</td>
@@ -105,13 +106,25 @@ function About({ entry }: { entry: AuditEntry }) {
           {jobs}
         </details>
       )}
-      {filter !== undefined && (
-        <p class="quiet" title={visible(filter)}>
-          of all {filter !== "" && "that match "}
-          <span class="id text">{visible(filter.slice(0, FILTER_SHOWN))}</span>
-        </p>
-      )}
+      {filter !== undefined && <Filter text={visible(filter)} />}
     </>
+  );
+}
+
+/** By which filter jobs were chosen; a long one is read whole when it is asked for. */
+function Filter({ text }: { text: string }) {
+  if (text === "") return <div class="quiet">of all jobs</div>;
+  const match = (shown: string) => (
+    <>
+      of all that match <span class="id text">{shown}</span>
+    </>
+  );
+  if (text.length <= FILTER_SHOWN) return <div class="quiet">{match(text)}</div>;
+  return (
+    <details class="quiet">
+      <summary>{match(`${text.slice(0, FILTER_SHOWN)}…`)}</summary>
+      <span class="id text">{text}</span>
+    </details>
   );
 }
 
