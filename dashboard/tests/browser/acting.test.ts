@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { leave, open, reader, visit } from "./reader.ts";
+import { leave, open, reader, saved, visit } from "./reader.ts";
 import { Server } from "./server.ts";
 
 let browser: Browser;
@@ -178,6 +178,7 @@ test("long numbers stay whole, in a payload and a result of a mebibyte each", as
     await page.getByText("Copied").waitFor();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     expect(copied.replaceAll(/\s/g, "")).toBe(sent);
+    expect(await saved(page, `Download the ${name}`)).toEqual([`${id}-${name}.json`, sent]);
     await page.getByText("Copied").waitFor({ state: "detached" });
   }
   expect(odd).toEqual([]);

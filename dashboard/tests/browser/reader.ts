@@ -55,6 +55,15 @@ export const turnTo = (page: Page, path: string): Promise<void> =>
     dispatchEvent(new PopStateEvent("popstate"));
   }, path);
 
+/** Presses a button that saves something: the name of the file, and what is in it. */
+export async function saved(page: Page, name: string): Promise<[string, string]> {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name, exact: true }).click(),
+  ]);
+  return [download.suggestedFilename(), readFileSync(await download.path(), "utf8")];
+}
+
 /** Closes a page: what a test still held back of its requests ends with it, and is no error. */
 export async function leave(page: Page): Promise<void> {
   await page.unrouteAll({ behavior: "ignoreErrors" });

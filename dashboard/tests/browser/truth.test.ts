@@ -1,7 +1,7 @@
 /** What the page of a job says of what happened, and of what an action would do. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { open, reader, visit } from "./reader.ts";
+import { open, reader, saved, visit } from "./reader.ts";
 import { Server } from "./server.ts";
 
 let browser: Browser;
@@ -143,6 +143,8 @@ test("the value of a checkpoint is read whole, exact, and copied", async () => {
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toContain("12345678901234567890.10");
   expect(copied.replace(/^ +|\n/gm, "").replaceAll(",", ", ")).toBe(value);
+  const file = await saved(page, "Download the value of big");
+  expect(file).toEqual([`${id}-checkpoint-1.json`, value]);
   expect(odd).toEqual([]);
 });
 

@@ -31,7 +31,11 @@ export function Checkpoints({ job, source }: { job: Job; source: string }) {
               {visible(name)}
             </th>
             <td class="wide id">
-              <Value source={values[index] ?? "null"} of={name} />
+              <Value
+                source={values[index] ?? "null"}
+                of={name}
+                file={`${job.id}-checkpoint-${index + 1}`}
+              />
             </td>
             <td class="number">{life}</td>
             <td class="number">{attempt}</td>
@@ -57,13 +61,13 @@ export function Checkpoints({ job, source }: { job: Job; source: string }) {
 }
 
 /** A value as it stands in the answer: long numbers stay whole. What is long is unfolded when asked. */
-function Value({ source, of }: { source: string; of: string }) {
+function Value({ source, of, file }: { source: string; of: string; file: string }) {
   const [isOpen, setOpen] = useState(false);
   if (source.length <= VALUE_SHOWN) return <>{visible(source)}</>;
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{visible(source.slice(0, VALUE_SHOWN))}…</summary>
-      {isOpen && <Json source={source} label={`value of ${visible(of)}`} />}
+      {isOpen && <Json source={source} label={`value of ${visible(of)}`} file={file} />}
     </details>
   );
 }

@@ -84,12 +84,16 @@ function Whole({ job, source, onChange }: Props) {
       <Timeline job={job} />
       <section class="card">
         <h2>Payload</h2>
-        <Json source={member(source, "payload") ?? "null"} label="payload" />
+        <Json
+          source={member(source, "payload") ?? "null"}
+          label="payload"
+          file={`${job.id}-payload`}
+        />
       </section>
       {job.state === "completed" && (
         <section class="card">
           <h2>Result</h2>
-          <Json source={result} label="result" />
+          <Json source={result} label="result" file={`${job.id}-result`} />
         </section>
       )}
     </>

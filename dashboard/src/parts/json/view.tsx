@@ -1,8 +1,9 @@
-/** JSON that can be folded, searched and copied, shown from its own text. */
+/** JSON that can be folded, searched, copied and saved, shown from its own text. */
 import { useMemo, useRef, useState } from "preact/hooks";
 
 import { leaveField, useKeys } from "../../live/keyboard.ts";
 import { Copy } from "../copy.tsx";
+import { Download } from "../download.tsx";
 import { number } from "../shown.tsx";
 import { visible } from "../visible.ts";
 import { type Node, print, read } from "./exact.ts";
@@ -10,7 +11,14 @@ import { type Node, print, read } from "./exact.ts";
 /** Entries of one object or array that are shown before it is asked for more. */
 const SHOWN = 100;
 
-export function Json({ source, label }: { source: string; label: string }) {
+interface Props {
+  source: string;
+  label: string;
+  /** The name of the file that it is saved as, without its end. */
+  file: string;
+}
+
+export function Json({ source, label, file }: Props) {
   const tree = useMemo(() => read(source), [source]);
   const [wanted, setWanted] = useState("");
   const lines = useMemo(() => {
@@ -39,6 +47,7 @@ export function Json({ source, label }: { source: string; label: string }) {
         )}
         <span class="quiet">{bytes(source)}</span>
         <Copy text={() => print(tree)} label={`Copy the ${label}`} />
+        <Download text={source} name={`${file}.json`} label={`Download the ${label}`} />
       </div>
       {wanted === "" ? (
         <section class="json-body" aria-label={label} tabIndex={0}>
