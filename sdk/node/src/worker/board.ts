@@ -5,6 +5,7 @@
  * | file | |
  * |---|---|
  * | `claiming` | when to claim, how much, and how to repeat a claim |
+ * | `pulse` | whether the worker has stood still while it waited |
  * | `reports` | what is still to be reported |
  * | `held` | one start that the worker holds, from its claim to its report |
  * | `streak` | when to tell of calls that fail |
@@ -19,6 +20,7 @@ import { cancelledJob, completedJob, failedJob, type LostJob, lostJob } from "./
 import { type ClaimedJob, Held } from "./held.js";
 import type { HookArguments, HookName } from "./hooks.js";
 import { CANCEL, LEASES_MAX, LeaseTable, LOST } from "./lease-table.js";
+import { Pulse } from "./pulse.js";
 import { REFUSED, Reports, type Result } from "./reports.js";
 import { Shutdown } from "./shutdown.js";
 import type { Ending } from "./verdict.js";
@@ -64,8 +66,11 @@ export class Board {
   readonly #pace: Pace;
   readonly #interval: number;
   readonly #claiming: Claiming;
+  readonly #pulse: Pulse;
   readonly #reports = new Reports();
   readonly #held = new Set<Held>();
+  /** What was claimed and has not begun. */
+  readonly #toBegin: { held: Held; job: ClaimedJob; unsafe: boolean }[] = [];
   #running = 0;
   #givenBack = 0;
   #starts = 0;
@@ -81,6 +86,7 @@ export class Board {
     this.#pace = pace;
     this.#interval = intervalOf(pace.leaseMs);
     this.#claiming = new Claiming(name, pace.waitMs);
+    this.#pulse = new Pulse(now);
     this.table = new LeaseTable(Math.min(2 * pace.concurrency + 1, LEASES_MAX));
     this.#quietSince = now;
   }
@@ -106,6 +112,7 @@ export class Board {
 
   /** Does what is to be done at `now`. */
   poll(now: number): void {
+    this.#pulse.look(now);
     if (now >= this.#heldWake) {
       this.passTime(now);
     }
@@ -128,6 +135,7 @@ export class Board {
   wakeAt(): number {
     return Math.min(
       this.#heldWake,
+      this.#claiming.isUnderWay ? this.#pulse.wakeAt : NEVER,
       this.#claiming.wakeAt(this.#free()),
       this.#reports.wakeAt(),
       this.#shutdown?.wakeAt ?? NEVER,
@@ -135,7 +143,7 @@ export class Board {
     );
   }
 
-  /** The claim with this number was answered with these jobs. */
+  /** The claim with this number was answered with these jobs, which {@link beginNext} begins. */
   claimed(
     now: number,
     number: number,
@@ -146,32 +154,43 @@ export class Board {
     if (!this.#claiming.answered(now, number, sent, jobs.length)) {
       return;
     }
-    const begun: Held[] = [];
+    const came = Math.max(sent, this.#pulse.cameAt(now));
+    // All leases are in the table before the first handler can block.
     for (const job of jobs) {
       this.#starts += 1;
-      const held = new Held(job, this.#starts, sent, now, this.#interval);
+      const held = new Held(job, this.#starts, sent, came, this.#interval);
       held.row = this.table.take(held.number, `${held.head}}`, held.renewed);
       this.#held.add(held);
       this.#running += 1;
       this.#quietSince = undefined;
-      // An answer that was read long after it came, by a process that was frozen.
+      // An answer that was read long after it came: the server may have taken the job back.
       const tooLate = now >= Math.min(held.expires, held.deadline);
       if (this.#shutdown !== undefined || tooLate) {
         this.#report(now, held, { kind: "dropped" });
       } else {
         this.#heldWake = Math.min(this.#heldWake, held.wakeAt());
-        begun.push(held);
+        this.#toBegin.push({ held, job, unsafe });
       }
     }
-    // All leases are in the table before the first handler can block.
-    let next = 0;
-    for (const job of jobs) {
-      const held = begun[next];
-      if (held?.id === job.id) {
-        next += 1;
-        this.#desk.begin(held, job, unsafe);
-      }
+  }
+
+  /**
+   * Begins one of the jobs that were claimed; `false` when there is none. Each has its own `now`:
+   * the handler before it may have blocked the program for longer than its lease.
+   */
+  beginNext(now: number): boolean {
+    const next = this.#toBegin.shift();
+    if (next === undefined) {
+      return false;
     }
+    const { held, job, unsafe } = next;
+    this.#passTimeOf(now, held);
+    if (held.aborted !== undefined || this.#shutdown !== undefined) {
+      this.ended(now, held, { kind: "dropped" });
+    } else {
+      this.#desk.begin(held, job, unsafe);
+    }
+    return true;
   }
 
   claimFailed(now: number, number: number, trouble: Trouble, chance: number): void {

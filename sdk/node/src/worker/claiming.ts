@@ -114,6 +114,11 @@ export class Claiming {
     return tell;
   }
 
+  /** Whether an answer is waited for. */
+  get isUnderWay(): boolean {
+    return this.#underWay;
+  }
+
   /** Whether the last claim was answered, or none has failed yet. */
   get isWell(): boolean {
     return this.#streak.failures === 0;

@@ -173,7 +173,12 @@ export class AtWork implements Desk {
         if (!jobs.every(isClaimed)) {
           throw answer.unexpected("jobs with their leases were expected");
         }
-        return () => this.#board.claimed(monotonic(), call.number, sent, jobs, unsafe);
+        return () => {
+          this.#board.claimed(monotonic(), call.number, sent, jobs, unsafe);
+          while (this.#board.beginNext(monotonic())) {
+            // Its handler has run up to its first await.
+          }
+        };
       },
       (trouble) => this.#board.claimFailed(monotonic(), call.number, trouble, Math.random()),
     );

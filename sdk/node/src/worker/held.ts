@@ -50,9 +50,9 @@ export class Held {
   /** Whether the token is known to be dead, so that nothing can be reported any more. */
   dead = false;
 
-  /** A start that was answered, at `received`, to a claim sent at `sent`. */
-  constructor(job: ClaimedJob, number: number, sent: number, received: number, interval: number) {
-    const begins = beginsOf(job, sent, received);
+  /** A start that was answered, at `came` or later, to a claim sent at `sent`. */
+  constructor(job: ClaimedJob, number: number, sent: number, came: number, interval: number) {
+    const begins = beginsOf(job, sent, came);
     this.id = job.id;
     this.task = job.task;
     const { id, task, attempt, max_attempts, backoff } = job;
@@ -64,7 +64,7 @@ export class Held {
     this.deadline = begins + Math.min(job.lease.deadline_in_ms, TIME_MAX_MS);
     // After a long wait the lease is renewed soon, which tells for certain when it ends; but not at
     // once, for most jobs are shorter than that.
-    this.renewed = Math.max(sent, received + RENEW_AFTER_MS - interval);
+    this.renewed = Math.max(sent, came + RENEW_AFTER_MS - interval);
   }
 
   isPastDeadline(now: number): boolean {
@@ -164,10 +164,10 @@ function completed(head: string, result: string | undefined): string {
  * that do not contain that wait (they count from the start of the job or later, by the server's
  * clock) count from the answer.
  */
-function beginsOf(job: ClaimedJob, sent: number, received: number): number {
-  if (received - sent < SHORT_WAIT_MS) {
+function beginsOf(job: ClaimedJob, sent: number, came: number): number {
+  if (came - sent < SHORT_WAIT_MS) {
     return sent;
   }
   const countedFrom = Date.parse(job.lease.deadline) - job.lease.deadline_in_ms;
-  return job.started_at !== null && countedFrom >= Date.parse(job.started_at) ? received : sent;
+  return job.started_at !== null && countedFrom >= Date.parse(job.started_at) ? came : sent;
 }

@@ -141,6 +141,27 @@ scenario("lease_lost", () =>
   ),
 );
 
+scenario("frozen_claim", () =>
+  withProcesses((start) =>
+    withServer(async (server, halyard) => {
+      const frozen = start(server.url, "idle");
+      await frozen.says("waiting");
+      // Its claim has been sent by then, and has waited for a while.
+      await sleep(2_000);
+      frozen.signal("SIGSTOP");
+      const { id } = await halyard.jobs.create(NEW_JOB);
+      await until(
+        "the first start is lost",
+        async () => (await halyard.jobs.get(id)).crashes === 1,
+      );
+      frozen.signal("SIGCONT");
+      const job = await halyard.jobs.wait(id, { timeout: PATIENCE_MS });
+      expect(job).toMatchObject({ state: "completed", starts: 2 });
+      expect(frozen.said).toEqual(["waiting", "start 2"]);
+    }),
+  ),
+);
+
 scenario("blocked_handler", () =>
   withProcesses((start) =>
     withServer(async (server, halyard) => {

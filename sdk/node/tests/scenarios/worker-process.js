@@ -48,6 +48,10 @@ const roles = {
   /** The same, in a worker that waits for its handlers for a minute. */
   patient: (job) => roles.sleeper(job),
 
+  idle(job) {
+    say(`start ${job.start}`);
+  },
+
   /** Writes a checkpoint when it is told to go on, which is after its lease. */
   async late(job) {
     say("running");
@@ -114,3 +118,6 @@ if (role === "brief") {
   say("beginning");
 }
 await worker.start();
+if (role === "idle") {
+  say("waiting");
+}

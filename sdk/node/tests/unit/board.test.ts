@@ -72,18 +72,64 @@ test("reports that nobody takes stop the claims", () => {
   expect(course.poll()).toEqual(["claim 1 for 20000 as wrk_1:3", "report job_2=completed"]);
 });
 
-test("a job whose lease is over is not started", () => {
+test("a job whose lease may be over is not started", () => {
+  const sooner = claimedJob(1);
+  // The times of this one count from the claim.
+  sooner.lease.deadline_in_ms += 1;
+  for (const [job, stillMs, looks, begins] of [
+    [sooner, 61 * SECOND, false, false],
+    [claimedJob(1), 61 * SECOND, false, false],
+    // The clock is looked at before the answer is read.
+    [claimedJob(1), 61 * SECOND, true, false],
+    [claimedJob(1), 50 * SECOND, true, true],
+  ] as const) {
+    const course = new Course(1);
+    const [sent, done] = [course.now, course.poll()];
+    // The answer came now, and is read by a process that was frozen meanwhile.
+    course.now += stillMs;
+    if (looks) {
+      course.poll();
+      course.now += 1;
+    }
+    course.board.claimed(course.now, 1, sent, [job], false);
+    course.beginAll();
+    done.push(...course.poll());
+    expect(done.includes("begin 1")).toBe(begins);
+    expect(done.includes("report job_1=released")).toBe(!begins);
+    // What is left of its lease counts from when it came.
+    expect(course.pass(11 * SECOND).includes("lost job_1 lease_lost")).toBe(begins);
+  }
+});
+
+test("the times of a job count from the answer when the worker has gone on all the time", () => {
   const course = new Course(1);
-  course.poll();
   const sent = course.now;
-  course.now += 61 * SECOND;
-  // The times of this one count from the claim, which a frozen process has read too late.
-  const job = claimedJob(1);
-  job.lease.deadline_in_ms += 1;
-  course.board.claimed(course.now, 1, sent, [job], false);
+  course.poll();
+  course.pass(19 * SECOND);
+  course.claimed(1, 1, sent);
+  expect(course.poll()).toEqual(["begin 1"]);
+  expect(course.pass(59 * SECOND)).toEqual([]);
+  expect(course.pass(SECOND)).toEqual(["lost job_1 lease_lost", "abort job_1 lease_lost"]);
+});
+
+test("a job whose lease is over when its turn comes is not started", () => {
+  const course = new Course(4);
+  course.poll();
+  const jobs = [1, 2, 3, 4].map(claimedJob);
+  course.board.claimed(course.now, 1, course.now, jobs, false);
+  course.board.beginNext(course.now);
+  // Its handler blocks the program, and heartbeats go on, but that of job 4 fails.
+  course.now += 40 * SECOND;
+  course.beaten(1);
+  course.beaten(2);
+  course.beaten(3, { status: LOST });
+  course.now += 40 * SECOND;
+  course.beginAll();
   const done = course.poll();
-  expect(done).toContain("report job_1=released");
-  expect(done).not.toContain("begin 1");
+  expect(done).toContain("begin 2");
+  expect(done).not.toContain("begin 3");
+  expect(done).toContain("lost job_4 lease_lost");
+  expect(done).not.toContain("begin 4");
 });
 
 test("a claim is repeated under its id", () => {

@@ -97,6 +97,14 @@ export class Course implements Desk {
       return claimedJob(this.#jobs);
     });
     this.board.claimed(this.now, number, sent, answer, false);
+    this.beginAll();
+  }
+
+  /** Begins what was claimed. */
+  beginAll(): void {
+    while (this.board.beginNext(this.now)) {
+      // One after the other.
+    }
   }
 
   claimFailed(number: number, status: number): void {

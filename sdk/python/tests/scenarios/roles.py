@@ -93,6 +93,16 @@ async def sleep_async(job: AsyncJob) -> str:
     return "slept"
 
 
+def say_start(job: Job) -> None:
+    """Says which start it is."""
+    say(f"start {job.start}")
+
+
+async def say_start_async(job: AsyncJob) -> None:
+    """The same as a coroutine."""
+    say(f"start {job.start}")
+
+
 def come_late(job: Job) -> str:
     """Writes a checkpoint when it is told to go on, which is after its lease."""
     say("running")
@@ -157,6 +167,8 @@ HANDLERS: dict[tuple[str, bool], Callable[..., Any]] = {
     # In a worker that waits for its handlers for a minute.
     ("patient", False): sleep,
     ("patient", True): sleep_async,
+    ("idle", False): say_start,
+    ("idle", True): say_start_async,
     ("late", False): come_late,
     ("late", True): come_late_async,
     ("poison", False): poison,

@@ -127,6 +127,22 @@ def test_lease_lost(server: Server, client: Halyard, tmp_path: Path, kind: str) 
 
 
 @scenario
+@pytest.mark.parametrize("kind", ["plain", "asyncio"])
+def test_frozen_claim(server: Server, client: Halyard, kind: str) -> None:
+    with Process(server, "idle", kind) as frozen:
+        until("the worker is known", lambda: client.workers.list())
+        # Its claim has been sent by then, and has waited for a while.
+        time.sleep(2)
+        frozen.signal(signal.SIGSTOP)
+        id = client.jobs.create(task="t", queue="q", backoff=NO_BACKOFF).id
+        until("the first start is lost", lambda: client.jobs.get(id).crashes == 1)
+        frozen.signal(signal.SIGCONT)
+        job = client.jobs.wait(id, PATIENCE)
+        assert (job.state, job.starts) == ("completed", 2)
+        assert frozen.said == ["start 2"]
+
+
+@scenario
 @pytest.mark.parametrize("kind", ["coroutine", "asyncio"])
 def test_blocked_handler(server: Server, client: Halyard, kind: str) -> None:
     id = client.jobs.create(task="t", queue="q").id

@@ -75,17 +75,6 @@ def test_reports_that_nobody_takes_stop_the_claims() -> None:
     assert course.poll() == ["claim 1 for 20 s as wrk_1:3", "report job_2=completed"]
 
 
-def test_a_job_whose_lease_is_over_is_not_started() -> None:
-    course = Course(1)
-    course.poll()
-    sent = course.now
-    course.now += 61
-    course.board.claimed(course.now, 1, sent, [claimed_job(1)])
-    done = course.poll()
-    assert "report job_1=released" in done
-    assert "start 1" not in done
-
-
 def test_a_claim_is_repeated_under_its_id() -> None:
     course = Course(1)
     course.poll()

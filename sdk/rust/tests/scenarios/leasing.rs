@@ -1,5 +1,6 @@
 //! Scenarios of leases, deadlines, cancels and servers that are away.
 
+use std::path::Path;
 use std::time::Duration;
 
 use halyard::{AbortReason, Backoff, Error, HandlerResult, Job, JobDetail, NewJob, State};
@@ -99,6 +100,31 @@ pub(crate) async fn lease_lost() {
     assert_eq!((job.state, result(&job)), (State::Completed, Some(r#""second""#)));
     assert_eq!((job.starts, job.checkpoints.len()), (2, 0));
     work.stop().await;
+}
+
+pub(crate) async fn frozen_claim() {
+    let server = Server::start();
+    let frozen = Process::start(&server, "idle", Path::new(""));
+    let halyard = server.client();
+    until("the worker is known", async || {
+        let workers = halyard.workers().await.expect("the workers");
+        (!workers.is_empty()).then_some(())
+    })
+    .await;
+    // Its claim has been sent by then, and has waited for a while.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    frozen.signal(Signal::STOP);
+    let job = NewJob::new("t").queue("q").backoff(NO_BACKOFF);
+    let id = halyard.jobs().create(job).await.expect("created").id;
+    until("the first start is lost", async || {
+        let job = halyard.jobs().get(&id).await.expect("the job");
+        (job.crashes == 1).then_some(())
+    })
+    .await;
+    frozen.signal(Signal::CONT);
+    let job = halyard.jobs().wait(&id, PATIENCE).await.expect("the job");
+    assert_eq!((job.state, job.starts), (State::Completed, 2));
+    assert_eq!(frozen.said(), ["start 2"]);
 }
 
 pub(crate) async fn blocked_handler() {

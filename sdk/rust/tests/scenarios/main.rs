@@ -61,7 +61,7 @@ scenarios! {
     running: success retry_after snooze small_claims fake_job key_for hooks;
     failing: failures retry_classes odd_errors;
     checkpointing: checkpoints checkpoint_rules;
-    leasing: timeout cancel lease_lost blocked_handler poison restart;
+    leasing: timeout cancel lease_lost frozen_claim blocked_handler poison restart;
     stopping: shutdown second_signal start_stop stopped_at_once;
 }
 

@@ -125,6 +125,10 @@ async fn play(role: String, job: Job) -> HandlerResult<String> {
             tokio::time::sleep(Duration::from_secs(job.payload()?)).await;
             Ok("slept".to_owned())
         }
+        "idle" => {
+            say(&format!("start {}", job.start()));
+            Ok("done".to_owned())
+        }
         "late" => come_late(job).await,
         "poison" => poison(job).await,
         other => Err(HandlerError::from(format!("no such role: {other}"))),

@@ -130,6 +130,11 @@ impl Claiming {
         tell
     }
 
+    /// Whether an answer is waited for.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.under_way
+    }
+
     /// Whether the last claim was answered, or none has failed yet.
     pub(super) fn is_well(&self) -> bool {
         self.streak.failures() == 0

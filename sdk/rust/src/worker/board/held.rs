@@ -53,17 +53,12 @@ enum Stage {
 }
 
 impl Held {
-    /// A start that was answered, at `received`, to a claim sent at `sent`.
-    pub(super) fn new(
-        job: &ClaimedJob,
-        sent: Instant,
-        received: Instant,
-        interval: Duration,
-    ) -> Self {
-        let begins = begins(job, sent, received);
+    /// A start that was answered, at `came` or later, to a claim sent at `sent`.
+    pub(super) fn new(job: &ClaimedJob, sent: Instant, came: Instant, interval: Duration) -> Self {
+        let begins = begins(job, sent, came);
         // After a long wait the lease is renewed soon, which tells for certain when it ends; but
         // not at once, for most jobs are shorter than that.
-        let soon = (received + RENEW_AFTER).checked_sub(interval);
+        let soon = (came + RENEW_AFTER).checked_sub(interval);
         Self {
             id: job.id.clone(),
             task: job.task.clone(),
@@ -219,10 +214,10 @@ impl Held {
 /// is never too late. But a claim may have waited for a job for longer than the job may take. Times
 /// that do not contain that wait (they count from the start of the job or later, by the server's
 /// clock) count from the answer.
-fn begins(job: &ClaimedJob, sent: Instant, received: Instant) -> Instant {
+fn begins(job: &ClaimedJob, sent: Instant, came: Instant) -> Instant {
     let counted_from = job.lease.deadline.as_ms().saturating_sub(job.lease.deadline_in_ms);
     match job.started_at {
-        Some(started) if counted_from >= started.as_ms() => received,
+        Some(started) if counted_from >= started.as_ms() => came,
         _ => sent,
     }
 }

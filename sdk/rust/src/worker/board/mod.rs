@@ -7,6 +7,7 @@
 //! | file | |
 //! |---|---|
 //! | `claiming` | when to claim, how much, and how to repeat a claim |
+//! | `pulse` | whether the worker has stood still while it waited |
 //! | `beating` | when to renew the leases |
 //! | `reports` | what is still to be reported |
 //! | `held` | one start that the worker holds, from its claim to its report |
@@ -18,6 +19,7 @@ mod claiming;
 #[cfg(test)]
 mod course;
 mod held;
+mod pulse;
 mod reports;
 mod shutdown;
 mod streak;
@@ -40,6 +42,7 @@ use beating::Beating;
 pub(crate) use claiming::ClaimCall;
 use claiming::Claiming;
 use held::Held;
+use pulse::Pulse;
 use reports::Reports;
 use shutdown::Shutdown;
 
@@ -143,6 +146,7 @@ pub(crate) struct Board {
     held: BTreeMap<Slot, Held>,
     slots: Slot,
     claiming: Claiming,
+    pulse: Pulse,
     beating: Beating,
     reports: Reports,
     shutdown: Option<Shutdown>,
@@ -156,6 +160,7 @@ impl Board {
     pub(crate) fn new(pace: Pace, name: &str, now: Instant) -> Self {
         Self {
             claiming: Claiming::new(name, pace.wait),
+            pulse: Pulse::new(now),
             beating: Beating::new(pace.lease, now),
             pace,
             held: BTreeMap::new(),
@@ -188,6 +193,7 @@ impl Board {
 
     /// What to do at `now`.
     pub(crate) fn poll(&mut self, now: Instant) -> Vec<Action> {
+        self.pulse.look(now);
         self.pass_time(now);
         self.pass_shutdown(now);
         if let Some(call) = self.claiming.next(now, self.free()) {
@@ -208,6 +214,7 @@ impl Board {
     pub(crate) fn wake_at(&self) -> Option<Instant> {
         let held = self.held.values().filter_map(Held::wake_at);
         let others = [
+            self.claiming.is_under_way().then(|| self.pulse.wake_at()),
             self.claiming.wake_at(self.free()),
             self.beating.wake_at(&self.held, self.shutdown.is_some()),
             self.reports.wake_at(),
@@ -240,34 +247,28 @@ impl Board {
         chance: f64,
     ) {
         let jobs = match answer {
-            Ok(jobs) => {
-                if !self.claiming.answered(now, number, sent, jobs.len()) {
-                    return;
-                }
-                jobs
-            }
+            Ok(jobs) if self.claiming.answered(now, number, sent, jobs.len()) => jobs,
+            Ok(_) => return,
             Err(trouble) => {
-                if self.claiming.failed(now, number, &trouble, chance) {
-                    self.actions.push(Action::Trouble(trouble.error));
-                }
-                return;
+                let tell = self.claiming.failed(now, number, &trouble, chance);
+                return self.trouble(tell, trouble);
             }
         };
+        let came = self.pulse.came_at(now).max(sent);
         for job in jobs {
             self.slots += 1;
             let slot = self.slots;
-            let held = Held::new(&job, sent, now, self.beating.interval);
+            let held = Held::new(&job, sent, came, self.beating.interval);
             self.quiet_since = None;
-            // An answer that was read long after it came, by a process that was frozen.
+            // An answer that was read long after it came: the server may have taken the job back.
             let too_late = now >= held.expires.min(held.deadline);
             if self.shutdown.is_some() || too_late {
                 self.reports.push(slot, Report::released(held.id.clone(), held.token.clone()));
                 self.held.insert(slot, held.reporting(now, None));
                 continue;
             }
-            let (job, ends) = (Box::new(job), held.deadline);
+            self.actions.push(Action::Start { slot, job: Box::new(job), ends: held.deadline });
             self.held.insert(slot, held);
-            self.actions.push(Action::Start { slot, job, ends });
         }
     }
 
@@ -281,10 +282,8 @@ impl Board {
         let results = match answer {
             Ok(results) => self.beating.answered(results),
             Err(trouble) => {
-                if self.beating.failed(now, &trouble, chance) {
-                    self.actions.push(Action::Trouble(trouble.error));
-                }
-                return;
+                let tell = self.beating.failed(now, &trouble, chance);
+                return self.trouble(tell, trouble);
             }
         };
         for (slot, result) in results {
@@ -309,15 +308,12 @@ impl Board {
                 for slot in refused.dropped {
                     self.held.remove(&slot);
                 }
-                if refused.tell {
-                    self.actions.push(Action::Trouble(trouble.error));
-                }
-                return;
+                return self.trouble(refused.tell, trouble);
             }
         };
         for (slot, taken) in results {
-            let Some(held) = self.held.remove(&slot) else { continue };
-            self.actions.extend(held.settled(taken));
+            let held = self.held.remove(&slot);
+            self.actions.extend(held.and_then(|held| held.settled(taken)));
         }
         self.grow_quiet(now);
     }
@@ -377,6 +373,10 @@ impl Board {
             self.actions.push(held.cancelled());
         }
         self.actions.push(Action::Abort { slot, reason });
+    }
+
+    fn trouble(&mut self, tell: bool, trouble: Trouble) {
+        self.actions.extend(tell.then_some(Action::Trouble(trouble.error)));
     }
 
     fn grow_quiet(&mut self, now: Instant) {

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use halyard_api::Timestamp;
 use halyard_api::jobs::finish::FinishStatus;
 use halyard_api::jobs::heartbeat::HeartbeatStatus;
 use halyard_api::state::{Outcome, State};
@@ -54,16 +55,48 @@ fn reports_that_nobody_takes_stop_the_claims() {
 }
 
 #[test]
-fn a_job_whose_lease_is_over_is_not_started() {
+fn a_job_whose_lease_may_be_over_is_not_started() {
+    for (later_ms, still, looks, starts) in [
+        // The times of this one count from the claim.
+        (1, 61, false, false),
+        (0, 61, false, false),
+        // The clock is looked at before the answer is read.
+        (0, 61, true, false),
+        (0, 50, true, true),
+    ] {
+        let mut course = Course::new(1);
+        let (sent, mut done) = (course.now, course.poll());
+        // The answer came now, and is read by a process that was frozen meanwhile.
+        course.now += still * SECOND;
+        if looks {
+            done.extend(course.poll());
+            course.now += SECOND / 1_000;
+        }
+        let mut job = claimed_job(1);
+        job.started_at = Some(Timestamp::from_ms(0));
+        job.lease.deadline_in_ms += later_ms;
+        course.handle(Event::Claimed { number: 1, sent, answer: Ok(vec![job]) });
+        done.extend(course.poll());
+        assert_eq!(done.contains(&"start 1".to_owned()), starts, "{done:?}");
+        assert_eq!(done.contains(&"report job_1=released".to_owned()), !starts, "{done:?}");
+        // What is left of its lease counts from when it came.
+        let later = course.pass(11 * SECOND);
+        assert_eq!(later.contains(&"lost job_1".to_owned()), starts, "{later:?}");
+    }
+}
+
+#[test]
+fn times_count_from_the_answer_when_the_worker_has_gone_on_all_the_time() {
     let mut course = Course::new(1);
-    course.poll();
     let sent = course.now;
-    course.now += Duration::from_secs(61);
-    let answer = Ok(vec![claimed_job(1)]);
-    course.handle(Event::Claimed { number: 1, sent, answer });
-    let done = course.poll();
-    assert!(done.contains(&"report job_1=released".to_owned()), "{done:?}");
-    assert!(!done.contains(&"start 1".to_owned()), "{done:?}");
+    course.poll();
+    course.pass(19 * SECOND);
+    let mut job = claimed_job(1);
+    job.started_at = Some(Timestamp::from_ms(0));
+    course.handle(Event::Claimed { number: 1, sent, answer: Ok(vec![job]) });
+    assert_eq!(course.poll(), ["start 1"]);
+    assert!(!course.pass(59 * SECOND).contains(&"lost job_1".to_owned()));
+    assert!(course.pass(SECOND).contains(&"lost job_1".to_owned()));
 }
 
 #[test]

@@ -7,6 +7,7 @@ Its methods take in what happened, `poll` says what to do about it and about the
 | file | |
 |---|---|
 | `claiming` | when to claim, how much, and how to repeat a claim |
+| `pulse` | whether the worker has stood still while it waited |
 | `beating` | when to renew the leases |
 | `reports` | what is still to be reported |
 | `held` | one start that the worker holds, from its claim to its report |
@@ -44,6 +45,7 @@ from .actions import (
 from .beating import Beating
 from .claiming import Claiming
 from .held import Held
+from .pulse import Pulse
 from .reports import Reports
 from .shutdown import Shutdown
 from .trouble import Trouble
@@ -101,6 +103,7 @@ class Board:
         self.running = 0
         self.slots = 0
         self.claiming = Claiming(name, pace.wait)
+        self.pulse = Pulse(now)
         self.beating = Beating(pace.lease, now)
         self.reports = Reports()
         self.shutdown: Shutdown | None = None
@@ -119,6 +122,7 @@ class Board:
 
     def poll(self, now: float) -> list[Action]:
         """What to do at `now`."""
+        self.pulse.look(now)
         if now >= self.time_due:
             self._pass_time(now)
         if self.shutdown is not None:
@@ -143,6 +147,7 @@ class Board:
         return min(
             self.time_due,
             shutdown,
+            self.pulse.wake_at() if self.claiming.is_under_way else _NEVER,
             self.claiming.wake_at(self._free()),
             self.beating.wake_at(self.shutdown is not None),
             self.reports.wake_at(),
@@ -168,14 +173,15 @@ class Board:
         """The claim with this number, sent at `sent`, was answered with these jobs."""
         if not self.claiming.answered(now, number, sent, len(jobs)):
             return
+        came = max(sent, self.pulse.came_at(now))
         for job in jobs:
             self.slots += 1
             slot = self.slots
-            held = Held(job, sent, now, self.beating.interval)
+            held = Held(job, sent, came, self.beating.interval)
             self.quiet_since = None
             ends = min(held.expires, held.deadline)
             self.held[slot] = held
-            # Or an answer that was read long after it came, by a process that was frozen.
+            # Or an answer that was read long after it came: the server may have taken the job back.
             if self.shutdown is not None or now >= ends:
                 self._report(now, slot, held, Dropped())
                 continue

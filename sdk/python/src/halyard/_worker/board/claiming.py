@@ -98,6 +98,11 @@ class Claiming:
         return tell
 
     @property
+    def is_under_way(self) -> bool:
+        """Whether an answer is waited for."""
+        return self._under_way
+
+    @property
     def is_well(self) -> bool:
         """Whether the last claim was answered, or none has failed yet."""
         return self._streak.failures == 0

@@ -30,7 +30,7 @@ _TOLD = ("id", "task", "attempt", "max_attempts", "backoff")
 
 
 class Held:
-    """A start that was answered, at `received`, to a claim sent at `sent`."""
+    """A start that was answered, at `came` or later, to a claim sent at `sent`."""
 
     __slots__ = (
         "_aborted",
@@ -49,9 +49,9 @@ class Held:
         "untold",
     )
 
-    def __init__(self, job: dict[str, Any], sent: float, received: float, interval: float) -> None:
+    def __init__(self, job: dict[str, Any], sent: float, came: float, interval: float) -> None:
         lease = job["lease"]
-        begins = _begins(job, sent, received)
+        begins = _begins(job, sent, came)
         #: What a failure is told with.
         self._job = {name: job.get(name) for name in _TOLD}
         self.id: str = job["id"]
@@ -63,7 +63,7 @@ class Held:
         #: When it was claimed or last renewed, as far as the worker can tell. After a long wait
         #: the lease is renewed soon, which tells for certain when it ends; but not at once, for
         #: most jobs are shorter than that.
-        self.renewed = max(received + RENEW_AFTER - interval, sent)
+        self.renewed = max(came + RENEW_AFTER - interval, sent)
         #: When the start ends whatever happens.
         self.deadline = begins + min(lease["deadline_in_ms"] / 1000, TIME_MAX)
         self.is_running = True
@@ -203,7 +203,7 @@ class Held:
         return min(lapse, deadline, drop)
 
 
-def _begins(job: dict[str, Any], sent: float, received: float) -> float:
+def _begins(job: dict[str, Any], sent: float, came: float) -> float:
     """From when the remaining times of a claimed job count.
 
     From the moment the claim was sent, which is never too late. But a claim may have waited for a
@@ -215,7 +215,7 @@ def _begins(job: dict[str, Any], sent: float, received: float) -> float:
         return sent
     lease = job["lease"]
     counted_from = _milliseconds(lease["deadline"]) - lease["deadline_in_ms"]
-    return received if counted_from >= _milliseconds(started) else sent
+    return came if counted_from >= _milliseconds(started) else sent
 
 
 def _milliseconds(text: str) -> int:
