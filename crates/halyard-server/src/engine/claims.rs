@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::deliveries::Delivery;
-use super::wakeups::{Waiter, Wake, Wants};
+use super::wakeups::{Waiter, Wants};
 use super::{Engine, chance};
 
 /// What a claim leased. Dropped before it was handed over, it gives everything back at once, unless
@@ -107,30 +107,28 @@ impl Engine {
     ) -> Answer<(Claims, Leased)> {
         let wants = Wants::new(&claim.queues, claim.tasks.as_deref());
         let mut waiter = self.hints.claims.join(wants, claim.max);
-        let mut wake = Wake::default();
         loop {
             let (claims, leased) = self.claim_now(&claim, read).await?;
-            waiter.settle(wake, claims.jobs.iter().map(|claimed| claimed.view.job.id));
+            waiter.settle(claims.jobs.iter().map(|claimed| claimed.view.job.id));
             if !claims.jobs.is_empty() {
                 return Ok((claims, leased));
             }
-            wake = match self.next_wake(&mut waiter, read + wait).await {
-                Some(wake) => wake,
-                None => return Ok((claims, leased)),
-            };
+            if !self.is_woken(&mut waiter, read + wait).await {
+                return Ok((claims, leased));
+            }
         }
     }
 
-    /// `None` when the wait is over.
-    async fn next_wake(&self, waiter: &mut Waiter, until: Instant) -> Option<Wake> {
+    /// False when the wait is over.
+    async fn is_woken(&self, waiter: &mut Waiter, until: Instant) -> bool {
         tokio::select! {
             biased;
-            () = self.draining() => None,
-            wake = waiter.woken() => {
+            () = self.draining() => false,
+            () = waiter.woken() => {
                 waiter.rejoin();
-                Some(wake)
+                true
             }
-            () = tokio::time::sleep_until(until) => None,
+            () = tokio::time::sleep_until(until) => false,
         }
     }
 

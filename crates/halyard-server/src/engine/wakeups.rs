@@ -59,7 +59,7 @@ struct Hint {
 
 /// Why a claim was woken.
 #[derive(Debug, Default)]
-pub struct Wake {
+struct Wake {
     hints: Vec<Hint>,
     polled: bool,
 }
@@ -114,6 +114,8 @@ pub struct Waiter {
     place: u64,
     max: usize,
     wake: oneshot::Receiver<Wake>,
+    /// Why it asks the store, until that has answered.
+    asks: Wake,
 }
 
 impl Wakeups {
@@ -129,7 +131,8 @@ impl Wakeups {
         lines.enter(&wants, place, Slot { wake, max });
         self.settle_idle(&lines);
         drop(lines);
-        Waiter { wakeups: Arc::clone(self), wants, place, max, wake: woken }
+        let asks = Wake::default();
+        Waiter { wakeups: Arc::clone(self), wants, place, max, wake: woken, asks }
     }
 
     /// How many claims wait.
@@ -185,9 +188,9 @@ impl Wakeups {
 impl Waiter {
     /// Waits until a job may be there. Afterwards [`Waiter::rejoin`], ask the store, and tell
     /// [`Waiter::settle`] what came of it.
-    pub async fn woken(&mut self) -> Wake {
+    pub async fn woken(&mut self) {
         // The sender is dropped only with a wake sent: the slot is taken out to be woken.
-        (&mut self.wake).await.unwrap_or_default()
+        self.asks = (&mut self.wake).await.unwrap_or_default();
     }
 
     /// Stands in line again, at the same place.
@@ -199,9 +202,10 @@ impl Waiter {
         self.wakeups.settle_idle(&lines);
     }
 
-    /// Passes on what was hinted by `wake` and is queued still. `took` are the jobs that the store
-    /// gave.
-    pub fn settle(&self, wake: Wake, took: impl Iterator<Item = JobId>) {
+    /// The store has answered: passes on what was hinted and is queued still. `took` are the jobs
+    /// that it gave.
+    pub fn settle(&mut self, took: impl Iterator<Item = JobId>) {
+        let wake = std::mem::take(&mut self.asks);
         let mut lines = self.wakeups.lock();
         let mut any = false;
         for id in took {
@@ -221,7 +225,8 @@ impl Drop for Waiter {
         let mut lines = self.wakeups.lock();
         lines.leave(&self.wants, self.place);
         self.wake.close();
-        if let Ok(wake) = self.wake.try_recv() {
+        // What it asks for is among that while the store has not answered, or has with an error.
+        for wake in [std::mem::take(&mut self.asks), self.wake.try_recv().unwrap_or_default()] {
             lines.pass_on(wake.hints, self.place);
             if wake.polled {
                 lines.poke(&self.wants);

@@ -9,7 +9,7 @@ use halyard_core::id::JobId;
 use halyard_core::job::{Name, State};
 use halyard_store::verbs::Change;
 
-use super::{Waiter, Wake, Wakeups, Wants};
+use super::{Waiter, Wakeups, Wants};
 
 fn queued(number: u128, queue: &str, task: &str) -> Change {
     let (queue, task) = (Name::from(queue), Name::from(task));
@@ -25,13 +25,13 @@ fn join(wakeups: &Arc<Wakeups>, queue: &str, tasks: Option<&[&str]>, max: usize)
     wakeups.join(Wants::new(&[Name::from(queue)], tasks.as_deref()), max)
 }
 
-/// A claim that was woken stands in line again and asks the store; this is its wake.
-fn wake(waiter: &mut Waiter) -> Option<Wake> {
-    let wake = waiter.woken().now_or_never();
-    if wake.is_some() {
+/// Whether a claim was woken; then it stands in line again and asks the store.
+fn wake(waiter: &mut Waiter) -> bool {
+    let woken = waiter.woken().now_or_never().is_some();
+    if woken {
         waiter.rejoin();
     }
-    wake
+    woken
 }
 
 #[test]
@@ -42,12 +42,12 @@ fn a_job_wakes_the_first_claim_that_may_take_it() {
     let mut first = join(&wakeups, "q", None, 1);
     let mut second = join(&wakeups, "q", Some(&["t"]), 1);
     wakeups.hear(&[queued(1, "q", "t")]);
-    assert!(wake(&mut first).is_some());
+    assert!(wake(&mut first));
     for waiter in [&mut other_queue, &mut other_task, &mut second] {
-        assert!(wake(waiter).is_none());
+        assert!(!wake(waiter));
     }
     wakeups.hear(&[queued(2, "q", "u")]);
-    assert!(wake(&mut other_task).is_some(), "it joined before the other two");
+    assert!(wake(&mut other_task), "it joined before the other two");
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn one_claim_takes_as_many_hints_as_it_may_take_jobs() {
     let wakeups = Arc::new(Wakeups::default());
     let mut waiters: Vec<Waiter> = (0..3).map(|_| join(&wakeups, "q", None, 2)).collect();
     wakeups.hear(&[queued(1, "q", "t"), queued(2, "q", "t"), queued(3, "q", "t")]);
-    let woken: Vec<bool> = waiters.iter_mut().map(|waiter| wake(waiter).is_some()).collect();
+    let woken: Vec<bool> = waiters.iter_mut().map(wake).collect();
     assert_eq!(woken, [true, true, false]);
 }
 
@@ -65,13 +65,13 @@ fn a_hint_that_was_not_taken_is_passed_on_and_visits_nobody_twice() {
     let mut first = join(&wakeups, "q", None, 1);
     let mut second = join(&wakeups, "q", None, 1);
     wakeups.hear(&[queued(1, "q", "t")]);
-    let hint = wake(&mut first).unwrap();
+    assert!(wake(&mut first));
     let mut later = join(&wakeups, "q", None, 1);
-    first.settle(hint, std::iter::empty());
-    let hint = wake(&mut second).unwrap();
-    second.settle(hint, std::iter::empty());
-    assert!(wake(&mut first).is_none(), "it was asked already");
-    assert!(wake(&mut later).is_none(), "it asked the store by itself when it joined");
+    first.settle(std::iter::empty());
+    assert!(wake(&mut second));
+    second.settle(std::iter::empty());
+    assert!(!wake(&mut first), "it was asked already");
+    assert!(!wake(&mut later), "it asked the store by itself when it joined");
 }
 
 #[test]
@@ -80,10 +80,10 @@ fn a_hint_ends_when_the_job_is_taken() {
     let mut first = join(&wakeups, "q", None, 1);
     let mut second = join(&wakeups, "q", None, 1);
     wakeups.hear(&[queued(1, "q", "t")]);
-    let hint = wake(&mut first).unwrap();
+    assert!(wake(&mut first));
     wakeups.hear(&[taken(1)]);
-    first.settle(hint, std::iter::empty());
-    assert!(wake(&mut second).is_none(), "a faster worker has it");
+    first.settle(std::iter::empty());
+    assert!(!wake(&mut second), "a faster worker has it");
 }
 
 #[test]
@@ -92,9 +92,9 @@ fn a_claim_that_took_another_job_passes_its_hint_on() {
     let mut first = join(&wakeups, "q", None, 1);
     let mut second = join(&wakeups, "q", None, 1);
     wakeups.hear(&[queued(1, "q", "t")]);
-    let hint = wake(&mut first).unwrap();
-    first.settle(hint, [JobId(9)].into_iter());
-    assert!(wake(&mut second).is_some());
+    assert!(wake(&mut first));
+    first.settle([JobId(9)].into_iter());
+    assert!(wake(&mut second));
 }
 
 #[test]
@@ -104,9 +104,29 @@ fn a_claim_that_is_gone_passes_its_hint_on() {
     let mut second = join(&wakeups, "q", None, 1);
     wakeups.hear(&[queued(1, "q", "t")]);
     drop(first);
-    assert!(wake(&mut second).is_some());
+    assert!(wake(&mut second));
     drop(second);
     assert_eq!(wakeups.waiting(), 0);
+}
+
+/// The store refuses it, or its client hangs up, before the store has answered.
+#[test]
+fn a_woken_claim_that_is_not_answered_passes_its_hints_on() {
+    let wakeups = Arc::new(Wakeups::default());
+    let mut first = join(&wakeups, "q", None, 1);
+    let mut second = join(&wakeups, "q", None, 1);
+    wakeups.hear(&[queued(1, "q", "t")]);
+    assert!(wake(&mut first));
+    // It stands in line again meanwhile.
+    wakeups.hear(&[queued(2, "q", "t")]);
+    let mut third = join(&wakeups, "q", None, 1);
+    drop(first);
+    assert!(wake(&mut second));
+    assert!(!wake(&mut third), "it asked the store by itself when it joined");
+    wakeups.poke(&[Name::from("q")]);
+    assert!(wake(&mut second), "the base poll's");
+    drop(second);
+    assert!(wake(&mut third));
 }
 
 #[test]
@@ -117,13 +137,13 @@ fn the_base_poll_wakes_one_claim_of_each_line_and_goes_on_while_there_is_work() 
     let mut other_line = join(&wakeups, "q", Some(&["t"]), 1);
     let mut other_queue = join(&wakeups, "p", None, 1);
     wakeups.poke(&[Name::from("q")]);
-    let found = wake(&mut first).unwrap();
-    assert!(wake(&mut second).is_none());
-    assert!(wake(&mut other_line).is_some());
-    assert!(wake(&mut other_queue).is_none());
-    first.settle(found, [JobId(1)].into_iter());
+    assert!(wake(&mut first));
+    assert!(!wake(&mut second));
+    assert!(wake(&mut other_line));
+    assert!(!wake(&mut other_queue));
+    first.settle([JobId(1)].into_iter());
     drop(first);
-    assert!(wake(&mut second).is_some(), "there was work, so there may be more");
+    assert!(wake(&mut second), "there was work, so there may be more");
 }
 
 /// Whatever happens in whatever order: as long as a job is queued and a claim that may take it
@@ -181,9 +201,11 @@ fn claim_if_woken(
     index: usize,
 ) {
     let Some(waiter) = waiters.get_mut(index) else { return };
-    let Some(hint) = wake(waiter) else { return };
+    if !wake(waiter) {
+        return;
+    }
     let job = store.pop();
-    waiter.settle(hint, job.map(JobId).into_iter());
+    waiter.settle(job.map(JobId).into_iter());
     if let Some(job) = job {
         drop(waiters.swap_remove(index));
         wakeups.hear(&[taken(job)]);
