@@ -1,7 +1,8 @@
 //! The one way in: every request passes here, once, and leaves with its id.
 //!
 //! In this order: the id; the route (404, 405); host, origin and key (400, 421, 403, 401);
-//! read-only and draining (403, 503); the body (413, 415); the endpoint.
+//! read-only and draining (403, 503); the body (413, 415), and draining once more, as a body may
+//! take its time; the endpoint.
 
 use std::sync::Arc;
 
@@ -102,6 +103,9 @@ async fn answer(
         Err(Unread::Refused(refused)) => return Ok(Err((refused, None))),
         Err(Unread::Stalled) => return Err(Gone),
     }
+    if let Err(refused) = check_draining(app, route) {
+        return Ok(Err((refused, None)));
+    }
     Ok((route.call)(app, &call).await.map_err(|refused| (refused, None)))
 }
 
@@ -113,13 +117,18 @@ async fn let_in(app: &App, route: &Route, call: &Call) -> Result<Option<Caller>,
             "this server was started with --read-only and changes nothing",
         ));
     }
-    if route.hands_out && app.engine.is_draining() {
-        return Err(Refused::new(
-            Code::Draining,
-            "this server is shutting down and takes no new work; send the call to its successor",
-        ));
-    }
+    check_draining(app, route)?;
     Ok(caller)
+}
+
+fn check_draining(app: &App, route: &Route) -> Result<(), Refused> {
+    if !route.hands_out || !app.engine.is_draining() {
+        return Ok(());
+    }
+    Err(Refused::new(
+        Code::Draining,
+        "this server is shutting down and takes no new work; send the call to its successor",
+    ))
 }
 
 /// Tells a refusal's request id in the log; `route` is unknown for a request that was not read.
@@ -127,7 +136,7 @@ pub(super) fn log(refused: &Refused, route: Option<usize>, id: RequestId) {
     let problem = &refused.0;
     let path = route.map_or("", |index| routes::route(index).path);
     let code = problem.code.as_str();
-    // An outage is told of as a whole.
+    // What the storage refuses is told of as a whole.
     if problem.status >= 500 && problem.code != Code::StorageUnavailable {
         tracing::warn!(request_id = %id, path, code, "a call failed");
     } else {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
 
 use crate::served::{PATIENCE, Served, read_reply};
@@ -81,4 +81,41 @@ async fn a_draining_server_ends_at_its_deadline_whatever_is_held() {
     let draining = served.running.take().unwrap();
     timeout(PATIENCE, draining.drain(Duration::from_millis(300))).await.expect("it ends");
     assert!(tokio::net::TcpStream::connect(served.address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_body_that_ends_after_the_drain_began_is_handed_nothing() {
+    let mut served = Served::start().await;
+    served.create(json!({"task": "t"})).await;
+    served.claim().await;
+    let waits = served.create(json!({"task": "t"})).await;
+    let mut slow = Vec::new();
+    for (path, body) in [
+        ("/v1/jobs/claim", json!({"worker": {"id": "w"}, "queues": ["default"]})),
+        ("/v1/jobs", json!({"task": "t"})),
+    ] {
+        let body = body.to_string();
+        let expect = [("Expect", "100-continue")];
+        let request = served.request("POST", path, &expect, body.as_bytes());
+        let (head, body) = request.split_at(request.len() - body.len());
+        let mut stream = served.connect().await;
+        stream.write_all(head).await.unwrap();
+        // Now its head was let in, and its body is being read.
+        let mut go_on = [0; "HTTP/1.1 100 Continue\r\n\r\n".len()];
+        timeout(PATIENCE, stream.read_exact(&mut go_on)).await.unwrap().unwrap();
+        slow.push((path, stream, body.to_vec()));
+    }
+    let draining = served.running.take().unwrap();
+    let engine = std::sync::Arc::clone(draining.engine());
+    let drained = tokio::spawn(draining.drain(PATIENCE));
+    while !engine.is_draining() {
+        tokio::task::yield_now().await;
+    }
+    for (path, mut stream, body) in slow {
+        stream.write_all(&body).await.unwrap();
+        let reply = read_reply(stream).await;
+        assert_eq!((reply.status, reply.code()), (503, "draining"), "{path}");
+    }
+    assert_eq!(served.get(&format!("/v1/jobs/{waits}")).await.json["state"], "queued");
+    drained.abort();
 }
