@@ -25,6 +25,8 @@ pub(crate) const KEY: &str = "the-key-of-this-test";
 pub(crate) struct Served {
     pub(crate) running: Option<Running>,
     pub(crate) address: SocketAddr,
+    /// Its store, if it has one of its own.
+    memory: Option<Arc<Memory>>,
     key: Option<&'static str>,
 }
 
@@ -60,21 +62,27 @@ impl Served {
             on_claimable: hints.waker(),
             ..Options::default()
         };
-        let running = serve::start(settings, Arc::new(Memory::open(options)), hints).await;
-        let running = running.unwrap();
-        Self { address: running.address(), running: Some(running), key: None }
+        let memory = Arc::new(Memory::open(options));
+        let running = serve::start(settings, Arc::<Memory>::clone(&memory), hints).await.unwrap();
+        let address = running.address();
+        Self { address, running: Some(running), memory: Some(memory), key: None }
     }
 
     /// A second server on the store of this one.
     pub(crate) async fn beside(&self, settings: Settings) -> Self {
         let store = Arc::clone(&self.engine().store);
         let running = serve::start(settings, store, Hints::default()).await.unwrap();
-        Self { address: running.address(), running: Some(running), key: None }
+        Self { address: running.address(), running: Some(running), memory: None, key: None }
     }
 
     /// The same server for whoever has no key.
     pub(crate) fn stranger(served: &Self) -> Self {
-        Self { running: None, address: served.address, key: None }
+        Self { running: None, address: served.address, memory: None, key: None }
+    }
+
+    /// From now on the store refuses what only reads, or does not any more.
+    pub(crate) fn refuse_reads(&self, refuses: bool) {
+        self.memory.as_ref().unwrap().refuse_reads(refuses);
     }
 
     pub(crate) fn engine(&self) -> &halyard_server::engine::Engine {

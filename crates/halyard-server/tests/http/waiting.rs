@@ -187,3 +187,16 @@ async fn a_create_waits_for_the_end_of_its_job() {
     assert_eq!((reply.status, &reply.json["result"]), (201, &json!("done")), "{reply:?}");
     assert_eq!(reply.json["replayed"], false);
 }
+
+#[tokio::test]
+async fn a_create_that_waited_is_made_even_when_its_job_cannot_be_read() {
+    let served = Served::start().await;
+    let body = json!({"task": "t"}).to_string();
+    let create = served.request("POST", "/v1/jobs?wait_ms=500", &[], body.as_bytes());
+    let waiting = waiting_read(&served, create, 1).await;
+    served.refuse_reads(true);
+    let reply = read_reply(waiting).await;
+    assert_eq!((reply.status, &reply.json["state"]), (201, &json!("queued")), "{reply:?}");
+    served.refuse_reads(false);
+    assert_eq!(served.get("/v1/stats").await.json["counts"]["queued"], 1);
+}

@@ -8,6 +8,7 @@
 
 mod read;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
@@ -39,6 +40,7 @@ use crate::{Answer, Store, StoreError};
 pub struct Memory {
     options: Options,
     tables: Mutex<Tables>,
+    refuses_reads: AtomicBool,
 }
 
 impl Memory {
@@ -46,7 +48,13 @@ impl Memory {
     #[must_use]
     pub fn open(options: Options) -> Self {
         let tables = Mutex::new(Tables::new(options.clock.now()));
-        Self { options, tables }
+        Self { options, tables, refuses_reads: AtomicBool::new(false) }
+    }
+
+    /// From now on every verb that only reads is refused, or none is: for tests of what a storage
+    /// does to its server that still writes.
+    pub fn refuse_reads(&self, refuses: bool) {
+        self.refuses_reads.store(refuses, Ordering::SeqCst);
     }
 
     fn lock(&self) -> Answer<MutexGuard<'_, Tables>> {
@@ -71,6 +79,9 @@ impl Memory {
     }
 
     fn read<T>(&self, verb: impl FnOnce(&Tables) -> T) -> Answer<T> {
+        if self.refuses_reads.load(Ordering::SeqCst) {
+            return Err(StoreError::Overloaded);
+        }
         Ok(verb(&*self.lock()?))
     }
 }

@@ -40,9 +40,10 @@ pub async fn create(app: &App, call: &Call) -> Result<Answer, Refused> {
         // Boxed, as few creates wait and a wait's timer is large.
         let later = app.engine.read_after(id, life, started + wait);
         let later = Box::pin(call.while_let_in(app, later)).await;
-        // Deleted meanwhile, or the caller's key was revoked: it was made all the same, and this is
-        // what it was.
-        if let Some(later) = later.ok().transpose()?.flatten() {
+        // Deleted meanwhile, or the caller's key was revoked, or the store gave no answer: it was
+        // made all the same, and this is what it was. A refusal would have it sent again, and made
+        // twice where it has neither id nor key.
+        if let Ok(Ok(Some(later))) = later {
             made.becomes(&later);
         }
     }
