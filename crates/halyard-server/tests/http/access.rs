@@ -6,6 +6,7 @@ use halyard_server::http::routes::{ROUTES, Route};
 use halyard_server::serve::Settings;
 use serde_json::{Value, json};
 
+use crate::keyring::{bearer, make_key, sign_in};
 use crate::served::{KEY, PATIENCE, Reply, Served, settings};
 
 pub(crate) fn path(route: &Route) -> String {
@@ -207,4 +208,39 @@ async fn a_read_only_server_waits_for_no_lease() {
     let mut reader = served.beside(Settings { read_only: true, ..settings() }).await;
     let drained = reader.running.take().unwrap().drain(2 * PATIENCE);
     tokio::time::timeout(PATIENCE, drained).await.expect("it waits for a report it refuses");
+}
+
+/// Its text is in this answer and nowhere else, so that is given whatever the store does next.
+#[tokio::test]
+async fn a_key_that_is_made_is_given_though_the_store_cannot_be_read() {
+    let served = Served::start_with_key().await;
+    served.refuse_reads(true);
+    let reply = served.post("/v1/api-keys", json!({"name": "app", "role": "producer"})).await;
+    assert_eq!(reply.status, 201, "{reply:?}");
+    served.refuse_reads(false);
+    let authorization = format!("Bearer {}", reply.json["key"].as_str().unwrap());
+    let known = async || {
+        let headers = [("Authorization", authorization.as_str())];
+        served.call_with("GET", "/v1/session", &headers, Value::Null).await.status == 200
+    };
+    let soon = async { while !known().await {} };
+    tokio::time::timeout(PATIENCE, soon).await.expect("the loop loads it");
+}
+
+/// Whatever a program does all day, it pushes out no line of an operator.
+#[tokio::test]
+async fn only_operators_are_in_the_audit_log() {
+    let served = Served::start_with_key().await;
+    let (_, key) = make_key(&served, "app", "producer").await;
+    let (authorization, cookie) = (bearer(&key), sign_in(&served, &key).await);
+    for headers in [("Authorization", authorization.as_str()), ("Cookie", cookie.as_str())] {
+        let path = format!("/v1/jobs/{}/cancel", served.create(json!({"task": "t"})).await);
+        let stranger = Served::stranger(&served);
+        let reply = stranger.call_with("POST", &path, &[headers], Value::Null).await;
+        assert_eq!(reply.status, 200, "{reply:?}");
+    }
+    let audit = served.get("/v1/audit").await;
+    let lines = audit.json["data"].as_array().unwrap().iter();
+    let actions: Vec<&str> = lines.map(|line| line["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["cancel", "sign_in", "create_key"], "one cancel was of a browser");
 }
