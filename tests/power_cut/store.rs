@@ -64,7 +64,7 @@ fn options(power: &PowerCut, synchronous: Synchronous) -> Options {
 }
 
 fn run_lives(lives: u64, synchronous: Synchronous, seed: u64) -> Tally {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let mut chance = StdRng::seed_from_u64(seed);
     let mut directory = tempfile::tempdir().unwrap();
     let ledger = Arc::new(Mutex::new(Ledger::default()));

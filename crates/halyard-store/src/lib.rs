@@ -11,6 +11,7 @@
 //! | [`finding`] | what an examination of a store finds |
 //! | `remembered` | requests with an `Idempotency-Key`, as databases keep them |
 //! | `tally` | answers that wrote nothing, until a stamp adds them |
+//! | `ticket` | a call on its way to whoever runs it, and its caller, who may have gone |
 //! | `session` | verbs on rows in memory: the model's, and PostgreSQL's |
 //! | [`memory`] | the model: whole tables in memory; the others are compared with it |
 //! | [`sqlite`] | one writer thread with group commit, readers beside it |
@@ -39,6 +40,7 @@ mod remembered;
 mod session;
 pub mod sqlite;
 mod tally;
+mod ticket;
 pub mod verbs;
 
 use std::sync::Arc;

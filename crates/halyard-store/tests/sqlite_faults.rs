@@ -37,6 +37,16 @@ fn a_woken_claim_shares_the_group() {
 }
 
 #[test]
+fn a_full_group_takes_no_woken_claim() {
+    woken::a_full_group_takes_no_woken_claim();
+}
+
+#[test]
+fn a_call_whose_caller_has_gone_is_not_run() {
+    groups::a_call_whose_caller_has_gone_is_not_run();
+}
+
+#[test]
 fn a_woken_claim_fails_alone() {
     woken::a_woken_claim_fails_alone();
 }

@@ -5,7 +5,6 @@
 //! better. Callers do not: they are told in time that nobody knows. A call that no lane has begun
 //! by then never will be, and what it carries is let go of at once, also when its caller has gone.
 
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -19,37 +18,18 @@ use crate::Answer;
 pub const ANSWER_MAX: Duration = Duration::from_secs(20);
 
 /// A call on its way to a lane.
-#[derive(Clone)]
-pub(super) struct Ticket(Arc<Mutex<Option<Box<dyn Call>>>>);
+pub(super) type Ticket = crate::ticket::Ticket<dyn Call>;
 
 impl Ticket {
-    pub(super) fn of(call: Box<dyn Call>) -> Self {
-        Self(Arc::new(Mutex::new(Some(call))))
-    }
-
-    /// The call; `None` when its caller waits no longer.
-    pub(super) fn take(&self) -> Option<Box<dyn Call>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
     /// Waits for the answer.
     ///
     /// # Errors
     /// The call's own, or that there was no answer in time.
     pub(super) async fn answered<T>(self, answer: oneshot::Receiver<Answer<T>>) -> Answer<T> {
-        let _caller = Caller(self);
+        let _caller = self.caller();
         match tokio::time::timeout(ANSWER_MAX, answer).await {
             Ok(answer) => answer.unwrap_or_else(|_| Err(stopped())),
             Err(_) => Err(Trouble::TooSlow(ANSWER_MAX).into()),
         }
-    }
-}
-
-/// Who waits; its call goes with it, unless a lane has taken it.
-struct Caller(Ticket);
-
-impl Drop for Caller {
-    fn drop(&mut self) {
-        drop(self.0.take());
     }
 }

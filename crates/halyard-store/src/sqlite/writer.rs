@@ -20,12 +20,13 @@ use tokio::sync::oneshot;
 use super::statements::Statements;
 use super::transaction::Tx;
 use super::{OpenError, Options, files, migrations, planted};
+use crate::ticket::Ticket;
 use crate::{Answer, StoreError};
 
 /// Calls that may wait for the writer; the next one is told that the store is overloaded.
 pub const WAITING_CALLS_MAX: usize = 16_384;
-/// A group takes no further call once it holds this many jobs: bounds how long a commit is waited
-/// for. A group of 1,000 takes some 10 ms.
+/// A group takes no further call once it holds this many jobs, not even a claim that it woke:
+/// bounds how long a commit is waited for. A group of 1,000 takes some 10 ms.
 const GROUP_WEIGHT_MAX: usize = 2_000;
 /// So long a group stays open for the next claim that it woke: one takes a tenth of a millisecond
 /// to come, a sync of the disk several of them.
@@ -35,7 +36,7 @@ const CLAIM_AWAITED: Duration = Duration::from_micros(250);
 pub(super) type Ran<T> = rusqlite::Result<T>;
 
 /// The end of the way into the thread.
-type Waiting = Receiver<Box<dyn Call>>;
+type Waiting = Receiver<Ticket<dyn Call>>;
 
 /// A call on its way: run as often as its group must be, answered once.
 pub(super) trait Call: Send {
@@ -76,7 +77,7 @@ where
 
 /// The way into the thread.
 pub(super) struct Writer {
-    calls: SyncSender<Box<dyn Call>>,
+    calls: SyncSender<Ticket<dyn Call>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
@@ -100,20 +101,21 @@ impl Writer {
         Ok(Self { calls, thread: Some(thread) })
     }
 
-    /// Runs `work` in the next group and answers after its commit. `weight` is about how many rows
-    /// it writes.
+    /// Runs `work` in the next group and answers after its commit, unless its caller has gone
+    /// before it is begun. `weight` is about how many rows it writes.
     pub(super) async fn call<F, T>(&self, weight: usize, work: F) -> Answer<T>
     where
         F: FnMut(&mut Tx<'_>) -> Ran<T> + Send + 'static,
         T: Send + 'static,
     {
         let (caller, answer) = oneshot::channel();
-        self.calls.try_send(Box::new(Verb { weight, work, given: None, caller })).map_err(
-            |refused| match refused {
-                TrySendError::Full(_) => StoreError::Overloaded,
-                TrySendError::Disconnected(_) => stopped(),
-            },
-        )?;
+        let ticket: Ticket<dyn Call> =
+            Ticket::of(Box::new(Verb { weight, work, given: None, caller }));
+        self.calls.try_send(ticket.clone()).map_err(|refused| match refused {
+            TrySendError::Full(_) => StoreError::Overloaded,
+            TrySendError::Disconnected(_) => stopped(),
+        })?;
+        let _caller = ticket.caller();
         answer.await.unwrap_or_else(|_| Err(stopped()))
     }
 }
@@ -147,11 +149,13 @@ fn serve(
     };
     drop(ready.send(Ok(())));
     while let Ok(first) = waiting.recv() {
+        let Some(first) = first.take() else { continue };
+        let mut weight = first.weight();
         let mut group = vec![first];
-        let mut weight = group.iter().map(|call| call.weight()).sum::<usize>();
         while weight < GROUP_WEIGHT_MAX
-            && let Ok(call) = waiting.try_recv()
+            && let Ok(ticket) = waiting.try_recv()
         {
+            let Some(call) = ticket.take() else { continue };
             weight += call.weight();
             group.push(call);
         }
@@ -232,8 +236,14 @@ fn run_woken(
     waiting: &Waiting,
     woken: usize,
 ) -> Ran<()> {
+    let mut weight: usize = group.iter().map(|call| call.weight()).sum();
     for _ in 0..woken {
-        let Ok(mut call) = waiting.recv_timeout(CLAIM_AWAITED) else { break };
+        if weight >= GROUP_WEIGHT_MAX {
+            break;
+        }
+        let Ok(ticket) = waiting.recv_timeout(CLAIM_AWAITED) else { break };
+        let Some(mut call) = ticket.take() else { continue };
+        weight += call.weight();
         let ran = tx.enter().and_then(|()| call.run(tx));
         group.push(call);
         ran?;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, mpsc};
 
+use futures_util::FutureExt;
 use halyard_core::admission::NewJob;
 use halyard_core::id::JobId;
 use halyard_store::contract::trial::{assert_sound, id, job, with_payload};
@@ -123,12 +124,34 @@ async fn check(payloads: [&str; 3]) {
 
 /// Wherever the bad member stands.
 pub(crate) fn a_bad_member_fails_alone() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
         check(["1", "2", "3"]).await;
         check([BAD, "2", "3"]).await;
         check(["1", BAD, "3"]).await;
         check(["1", "2", BAD]).await;
         check([BAD, "2", BAD]).await;
+    });
+}
+
+/// One that waits for the thread when its caller goes: what it carries is let go of, too.
+pub(crate) fn a_call_whose_caller_has_gone_is_not_run() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let slow = Slow::open();
+        let (first, (), third, ()) = tokio::join!(
+            slow.store.create(vec![job(1)], None),
+            async {
+                slow.hears.recv().unwrap();
+                let gone = slow.store.create(vec![job(2)], None).now_or_never();
+                assert!(gone.is_none(), "the thread is held");
+            },
+            slow.store.create(vec![job(3)], None),
+            async { (0..2).for_each(|_| slow.go.send(()).unwrap()) },
+        );
+        assert!(was_created(1, &first) && was_created(3, &third));
+        assert!(slow.store.get(id(2)).await.unwrap().is_none());
+        drop(slow.store);
+        drop(slow.directory);
     });
 }

@@ -24,7 +24,7 @@ fn open(directory: &Path, fatal: &Arc<AtomicUsize>) -> Sqlite {
 
 /// The store does not know of the change, and must not write over it: it stops.
 pub(crate) fn a_row_that_changed_is_not_written() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     for change in ["token = zeroblob(16)", "state = 1, start_state = 4"] {
         let directory = tempfile::tempdir().unwrap();
         let fatal = Arc::default();
@@ -50,7 +50,7 @@ pub(crate) fn a_row_that_changed_is_not_written() {
 
 /// Not even that of the newest job, which nothing is left of.
 pub(crate) fn a_number_is_never_given_again() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let directory = tempfile::tempdir().unwrap();
     for round in 1..=3 {
         let store = open(directory.path(), &Arc::default());

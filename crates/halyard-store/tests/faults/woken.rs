@@ -95,6 +95,25 @@ pub(crate) fn a_woken_claim_shares_the_group() {
     });
 }
 
+/// A group that is full takes no further call, and so its commit is not waited for longer.
+pub(crate) fn a_full_group_takes_no_woken_claim() {
+    run(async {
+        let Patient { store, heard, wakes, sent, directory } = Patient::open();
+        let (created, (), claimed, ()) = tokio::join!(
+            store.create((1..=2_000).map(job).collect(), None),
+            async { wakes.recv().unwrap() },
+            store.claim(a_claim(&["q1"], seed(1))),
+            async { drop(sent) },
+        );
+        assert!(created.is_ok(), "{created:?}");
+        assert_eq!(claimed.unwrap().jobs.len(), 1);
+        let heard: Vec<usize> = heard.lock().unwrap().iter().map(Vec::len).collect();
+        assert_eq!(heard, [2_000, 1]);
+        drop(store);
+        drop(directory);
+    });
+}
+
 /// What it failed for is not its neighbours'.
 pub(crate) fn a_woken_claim_fails_alone() {
     run(async {
@@ -118,5 +137,5 @@ pub(crate) fn nobody_waits_for_a_claim_that_does_not_come() {
 }
 
 fn run(test: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(test);
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(test);
 }
