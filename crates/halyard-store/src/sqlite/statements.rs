@@ -34,5 +34,5 @@ statements! {
     key_delete_tombstone, key_hold, key_of_tombstone, keys_prune, lapsed, leases_cut, live,
     minute_add, minutes_prune, queue_set, ready, request, request_save, requests_prune, result,
     result_delete, result_save, sign_in_delete, sign_in_insert, sign_ins_trim, stamp_set,
-    totals_add,
+    totals_add, vacuum,
 }

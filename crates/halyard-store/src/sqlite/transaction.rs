@@ -364,9 +364,11 @@ impl<'c> Tx<'c> {
         written
     }
 
-    /// Gives emptied pages of the file, and of the log, back now and then.
+    /// Gives some emptied pages of the file back.
     pub(super) fn give_back_pages(&mut self) -> Ran<()> {
-        self.connection.execute_batch(include_str!("sql/vacuum.sql"))
+        let mut freed = self.sql.vacuum.query([])?;
+        while freed.next()?.is_some() {}
+        Ok(())
     }
 }
 

@@ -26,7 +26,7 @@ const NOW: i64 = 1_764_000_000_000;
 /// Rows written, by table and kind of write.
 type Writes = BTreeMap<(String, &'static str), u64>;
 
-fn job(number: u64, keyed: bool) -> NewJob {
+pub(super) fn job(number: u64, keyed: bool) -> NewJob {
     let payload = Text::parse(r#"{"subscription_id":"sub_1","period":"2026-11"}"#, 64).unwrap();
     NewJob {
         id: JobId::make(NOW, u128::from(number)),
@@ -107,7 +107,7 @@ fn one_claim(max: usize) -> Claim {
     }
 }
 
-fn in_one_group(tx: &mut Tx<'_>, work: impl FnOnce(&mut Tx<'_>)) {
+pub(super) fn in_one_group(tx: &mut Tx<'_>, work: impl FnOnce(&mut Tx<'_>)) {
     tx.begin().unwrap();
     tx.enter().unwrap();
     work(tx);

@@ -1,9 +1,11 @@
-//! What the contract cannot see: how many rows a job costs, and by which index rows are found.
+//! What the contract cannot see: how many rows a job costs, by which index rows are
+//! found, what becomes of emptied pages, which read is given up.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod budget;
 mod moving;
+mod pages;
 mod plans;
 
 use rusqlite::Connection;
