@@ -78,6 +78,8 @@
 //! - A delete of a job that has not ended counts as one life cancelled.
 //! - `forget_key` frees what the id holds: its job's key, and unexpired or expired tombstones of
 //!   that id. True when the job exists, with or without key, or an unexpired tombstone did.
+//! - An id that was used again with another key may leave several tombstones. Where one is asked
+//!   for by id, it is the first unexpired one by task and key.
 //!
 //! # Remembered requests
 //!

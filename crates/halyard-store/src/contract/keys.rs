@@ -194,6 +194,16 @@ pub async fn a_key_is_forgotten_by_its_id(trial: Arc<Trial>) {
     assert!(!forget(3).await);
     trial.make(job(4)).await;
     assert!(forget(4).await, "a job without a key");
+
+    // Jobs of one id, one after the other, each with a key of its own.
+    for key in ["d", "c"] {
+        trial.in_state(NewJob { id: id(5), ..keyed(5, key) }, State::Completed).await;
+        trial.delete(id(5), false).await;
+    }
+    assert_eq!(holder(&trial, "c").await.unwrap().job_id, id(5));
+    assert!(forget(5).await);
+    assert_eq!((holder(&trial, "c").await, holder(&trial, "d").await), (None, None));
+    assert!(!forget(5).await);
     assert!(!forget(9).await);
 }
 

@@ -107,7 +107,8 @@ macro_rules! contract {
                 what_a_delete_leaves_of_a_key, what_a_purge_leaves_of_a_key,
                 a_retry_holds_its_key_again_if_it_can, a_key_is_forgotten_by_its_id,
                 an_old_job_never_frees_a_newer_ones_key;
-            requests: a_request_is_answered_again, a_request_is_forgotten_after_a_day,
+            requests: a_request_is_answered_again, a_request_is_answered_with_a_tombstone,
+                a_request_is_forgotten_after_a_day,
                 what_was_refused_is_judged_anew, a_batch_remembers_its_refused_members,
                 actions_are_answered_again;
             claim: claims_in_order_over_all_named_queues, claims_only_what_is_named,

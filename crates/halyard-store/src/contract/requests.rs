@@ -11,7 +11,7 @@ use halyard_core::operate::{Refusal, Retry};
 
 use super::Trial;
 use super::create::show;
-use super::trial::{completed, id, job, keyed, text, with_payload};
+use super::trial::{MINUTE, completed, id, job, keyed, text, with_payload};
 use crate::verbs::{Acted, Bulk, BulkAction, Created, Keyed, RequestKey};
 
 pub(super) fn request(scope: &str, value: &str, body: &str) -> Option<RequestKey> {
@@ -53,6 +53,28 @@ pub async fn a_request_is_answered_again(trial: Arc<Trial>) {
     assert_eq!(create(4, "POST /a", "v", "1").await, format!("again gone {first}"));
     assert_eq!(create(4, "POST /a", "v", "2").await, format!("reused {:?}", Some(first)));
     assert_eq!(trial.store.get(id(4)).await.unwrap(), None);
+}
+
+/// An id that was used twice left two of them.
+pub async fn a_request_is_answered_with_a_tombstone(trial: Arc<Trial>) {
+    let send = async || trial.store.create(vec![keyed(1, "b")], request("s", "v", "1")).await;
+    send().await.unwrap();
+    let purged = async || match send().await.unwrap() {
+        Keyed::Replayed(created) => match &created[..] {
+            [Created::Purged(grave)] => grave.key.to_string(),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    };
+    let lease = trial.start("q1").await;
+    trial.finish(lease, completed("1")).await;
+    trial.delete(id(1), false).await;
+    assert_eq!(purged().await, "b");
+    trial.in_state(NewJob { key_ttl_ms: MINUTE, ..keyed(1, "a") }, State::Completed).await;
+    trial.delete(id(1), false).await;
+    assert_eq!(purged().await, "a", "the first by its key");
+    trial.advance(MINUTE);
+    assert_eq!(purged().await, "b", "the first one's time is over");
 }
 
 /// By the clock, not by a sweeper.

@@ -73,16 +73,15 @@ pub(super) fn known(tx: &mut Tx<'_>, task: &Name, key: &Name) -> Ran<Option<Know
     tx.sql.key.query_one((&**task, &**key), Known::of).optional()
 }
 
-/// The tombstone that a job left, expired or not.
+/// The first unexpired tombstone that jobs of this id left.
 pub(super) fn tombstone_of(tx: &mut Tx<'_>, id: JobId) -> Ran<Option<Tombstone>> {
-    let id = id.0.to_be_bytes();
+    let unexpired = (id.0.to_be_bytes(), tx.now);
     let names = |row: &Row<'_>| {
         let mut next = Columns::of(row);
         Ok((next.name()?, next.name()?))
     };
-    let Some((task, key)) = tx.sql.key_of_tombstone.query_one([id], names).optional()? else {
-        return Ok(None);
-    };
+    let found = tx.sql.key_of_tombstone.query_one(unexpired, names).optional()?;
+    let Some((task, key)) = found else { return Ok(None) };
     Ok(known(tx, &task, &key)?.and_then(|known| known.tombstone(&task, &key)))
 }
 
@@ -147,8 +146,7 @@ pub(super) fn forget(tx: &mut Tx<'_>, id: JobId, by: Option<&By>) -> Ran<bool> {
 
 /// Says whether anything is known of the job, and whether a key was freed.
 fn forget_one(tx: &mut Tx<'_>, id: JobId) -> Ran<(bool, bool)> {
-    let buried = tombstone_of(tx, id)?;
-    let was_buried = buried.is_some_and(|grave| tx.now < grave.expires_at);
+    let was_buried = tombstone_of(tx, id)?.is_some();
     tx.sql.key_delete_tombstone.execute([id.0.to_be_bytes()])?;
     let Some(job) = tx.job_by_id(id)? else {
         return Ok((was_buried, was_buried));
