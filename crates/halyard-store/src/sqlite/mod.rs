@@ -73,7 +73,7 @@ use halyard_json::Text;
 
 pub use self::files::{DATABASE_FILE, OpenError};
 use self::reads::Readers;
-pub use self::reads::WAITING_READS_MAX;
+pub use self::reads::{READ_MAX, WAITING_READS_MAX};
 pub use self::writer::WAITING_CALLS_MAX;
 use self::writer::Writer;
 use crate::access::{
@@ -148,7 +148,7 @@ impl Sqlite {
         let lock = files::lock(&directory)?;
         let clock = Arc::clone(&options.store.clock);
         let writer = Writer::start(&directory, &options)?;
-        let readers = Readers::start(&directory, &options)?;
+        let readers = Readers::start(&directory, &options, READ_MAX)?;
         Ok(Self { readers, writer, clock, _lock: lock })
     }
 }

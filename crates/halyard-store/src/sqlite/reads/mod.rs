@@ -1,13 +1,20 @@
 //! The verbs that only read: threads of their own, each call in one read transaction, so that an
 //! answer is one moment of the store. A read never waits for the writer.
+//!
+//! One that takes too long, or whose caller has gone, is given up, so that it holds no thread that
+//! others wait for.
 
 mod list;
 mod overview;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use halyard_core::TimeMs;
 use halyard_core::error::ErrorReport;
@@ -28,21 +35,46 @@ use crate::{Answer, StoreError};
 
 /// Reads that may wait; the next one is told that the store is overloaded.
 pub const WAITING_READS_MAX: usize = 4_096;
+/// How long a read may wait and take. The slowest of a million jobs takes some tenths of a second.
+pub const READ_MAX: Duration = Duration::from_secs(10);
+/// SQLite's steps between two looks whether anybody waits still: some tenths of a millisecond, and
+/// most reads end before the first.
+const STEPS: i32 = 10_000;
 
-type ReadCall = Box<dyn FnOnce(&Read) + Send>;
+/// A read on its way.
+struct ReadCall {
+    work: Box<dyn FnOnce(&Read) + Send>,
+    /// Nobody waits for it any more.
+    given_up: Arc<AtomicBool>,
+}
+
+/// Who waits for a read.
+struct Caller(Arc<AtomicBool>);
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// The way into the reading threads. They have ended when it is dropped.
 pub(super) struct Readers {
     calls: SyncSender<ReadCall>,
     threads: Vec<thread::JoinHandle<()>>,
+    patience: Duration,
 }
 
 impl Readers {
-    pub(super) fn start(directory: &Path, options: &Options) -> Result<Self, OpenError> {
+    /// `patience` is how long a read may wait and take.
+    pub(super) fn start(
+        directory: &Path,
+        options: &Options,
+        patience: Duration,
+    ) -> Result<Self, OpenError> {
         let (calls, waiting) = mpsc::sync_channel(WAITING_READS_MAX);
         let waiting = Arc::new(Mutex::new(waiting));
         // On an error on the way, dropping it ends the threads that are there already.
-        let mut readers = Self { calls, threads: Vec::new() };
+        let mut readers = Self { calls, threads: Vec::new(), patience };
         for number in 0..options.readers.max(1) {
             let connection = files::open_reader(directory, options)?;
             connection.set_prepared_statement_cache_capacity(64);
@@ -62,19 +94,31 @@ impl Readers {
         work: impl FnOnce(&Read) -> Ran<T> + Send + 'static,
     ) -> Answer<T> {
         let (caller, answer) = oneshot::channel();
-        let call: ReadCall = Box::new(move |read| {
-            let answer = read.in_one_moment(work).map_err(|error| {
+        let work = Box::new(move |read: &Read| {
+            let answer = read.in_one_moment(work);
+            // A caller that went away needs no answer.
+            if caller.is_closed() {
+                return;
+            }
+            let answer = answer.map_err(|error| {
                 tracing::error!(%error, "a read failed");
                 StoreError::Unavailable(error.to_string())
             });
-            // A caller that went away needs no answer.
             drop(caller.send(answer));
         });
-        self.calls.try_send(call).map_err(|refused| match refused {
+        let given_up = Arc::default();
+        let _caller = Caller(Arc::clone(&given_up));
+        self.calls.try_send(ReadCall { work, given_up }).map_err(|refused| match refused {
             TrySendError::Full(_) => StoreError::Overloaded,
             TrySendError::Disconnected(_) => closed(),
         })?;
-        answer.await.unwrap_or_else(|_| Err(closed()))
+        match tokio::time::timeout(self.patience, answer).await {
+            Ok(answer) => answer.unwrap_or_else(|_| Err(closed())),
+            Err(_) => {
+                let seconds = self.patience.as_secs();
+                Err(StoreError::Unavailable(format!("a read took longer than {seconds} s")))
+            }
+        }
     }
 }
 
@@ -95,11 +139,15 @@ fn closed() -> StoreError {
 }
 
 fn serve(connection: Connection, waiting: &Mutex<Receiver<ReadCall>>) {
-    let read = Read { connection };
+    let mut read = Read { connection };
     loop {
         let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(call) = next else { return };
-        call(&read);
+        let Ok(ReadCall { work, given_up }) = next else { return };
+        if given_up.load(Ordering::Relaxed) {
+            continue;
+        }
+        read.give_up_when(given_up);
+        work(&read);
     }
 }
 
@@ -109,6 +157,14 @@ pub(super) struct Read {
 }
 
 impl Read {
+    /// From now on a statement ends with an error once this is so.
+    fn give_up_when(&mut self, given_up: Arc<AtomicBool>) {
+        let is_given_up = move || given_up.load(Ordering::Relaxed);
+        if let Err(error) = self.connection.progress_handler(STEPS, Some(is_given_up)) {
+            tracing::error!(%error, "a read cannot be given up");
+        }
+    }
+
     fn in_one_moment<T>(&self, work: impl FnOnce(&Self) -> Ran<T>) -> Ran<T> {
         let moment = self.connection.unchecked_transaction()?;
         let answer = work(self)?;

@@ -102,7 +102,7 @@ pub(super) fn access() -> [Row; 7] {
 }
 
 /// How long a client is waited for, and how often events are written.
-pub(super) fn waits() -> [(&'static str, &'static str, Duration); 10] {
+pub(super) fn waits() -> [(&'static str, &'static str, Duration); 11] {
     let patience = Patience::default();
     [
         ("Patience::head", "Time for the head of a request.", patience.head),
@@ -118,6 +118,11 @@ pub(super) fn waits() -> [(&'static str, &'static str, Duration); 10] {
         ),
         ("GET_MAX", "Time for PostgreSQL to give a read a connection.", postgres::GET_MAX),
         ("READ_MAX", "Time for PostgreSQL to do a read.", postgres::READ_MAX),
+        (
+            "sqlite::READ_MAX",
+            "Time for SQLite to begin and do a read; beyond it `503 storage_unavailable`.",
+            sqlite::READ_MAX,
+        ),
         ("READY_MAX", "Time for the store to answer `/readyz`.", health::READY_MAX),
     ]
 }
