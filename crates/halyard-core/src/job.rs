@@ -9,7 +9,7 @@ use crate::chance::StartMarks;
 use crate::error::ErrorReport;
 use crate::fingerprint::Fingerprint;
 use crate::id::{AttemptId, JobId, Token};
-use crate::planted::{Bug, planted};
+use crate::key;
 pub use crate::state::{ReportKind, RetryReason, StartState, State};
 use crate::{DurationMs, TimeMs};
 
@@ -195,9 +195,7 @@ impl Job {
     /// When its idempotency key is free again: `None` while it lives, or holds none.
     #[must_use]
     pub fn key_expires_at(&self) -> Option<TimeMs> {
-        let finished_at = self.finished_at.filter(|_| self.holds_key)?;
-        let ttl_ms = if planted(Bug::KeyFreedAtEnd) { 0 } else { self.key_ttl_ms };
-        Some(finished_at.saturating_add(ttl_ms))
+        key::expires_at(self.finished_at.filter(|_| self.holds_key), self.key_ttl_ms)
     }
 
     /// The record of the newest start as it stands. `result` is the job's.

@@ -108,6 +108,13 @@ pub enum IdClash {
     OtherKey,
 }
 
+/// When the key of a job that ended then is free again; `None` while it lives.
+#[must_use]
+pub fn expires_at(finished_at: Option<TimeMs>, ttl_ms: i64) -> Option<TimeMs> {
+    let ttl_ms = if planted(Bug::KeyFreedAtEnd) { 0 } else { ttl_ms };
+    finished_at.map(|at| at.saturating_add(ttl_ms))
+}
+
 impl IdClash {
     /// Judges a create whose key decides nothing against the job that has its id: `None` is a
     /// repeat. `made_with` is the key that the job was made with, held or not; a create that says

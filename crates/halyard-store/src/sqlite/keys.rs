@@ -5,7 +5,6 @@ use halyard_core::fingerprint::Fingerprint;
 use halyard_core::id::JobId;
 use halyard_core::job::{Job, Name};
 use halyard_core::key::{self, Holder, Removal, Tombstone};
-use halyard_core::planted::{Bug, planted};
 use rusqlite::{OptionalExtension, Row};
 
 use super::access::note;
@@ -39,8 +38,7 @@ impl Known {
             let mut through = Columns::from(row, 11);
             let state = through.state()?;
             let (finished_at, ttl_ms): (Option<TimeMs>, i64) = (through.next()?, through.next()?);
-            let ttl_ms = if planted(Bug::KeyFreedAtEnd) { 0 } else { ttl_ms };
-            let expires_at = finished_at.map(|at| at.saturating_add(ttl_ms));
+            let expires_at = key::expires_at(finished_at, ttl_ms);
             let holder = Holder { job_id, fingerprint, state, expires_at, purged: false };
             return Ok(Self { holder, seq: Some(seq), grave: None });
         }

@@ -13,9 +13,8 @@ use std::time::Duration;
 
 use halyard_core::TimeMs;
 use halyard_core::id::JobId;
-use halyard_core::job::JobView;
-use halyard_core::key::Holder;
-use halyard_core::planted::{Bug, planted};
+use halyard_core::job::{JobView, State};
+use halyard_core::key::{self, Holder};
 use halyard_core::{limits, operate};
 use tokio_postgres::{Client, IsolationLevel, Row, Transaction};
 use uuid::Uuid;
@@ -211,7 +210,7 @@ fn holder(row: &Row) -> Ran<Holder> {
     let (purged, state) = (next.next()?, next.state()?);
     let (buried, finished_at): (_, Option<TimeMs>) = (next.next()?, next.next()?);
     let ttl_ms: Option<i64> = next.next()?;
-    let ttl_ms = if planted(Bug::KeyFreedAtEnd) { 0 } else { ttl_ms.unwrap_or_default() };
-    let expires_at = if purged { buried } else { finished_at.map(|at| at.saturating_add(ttl_ms)) };
+    let read_through = key::expires_at(finished_at, ttl_ms.unwrap_or_default());
+    let expires_at = if purged { buried } else { read_through };
     Ok(Holder { job_id, fingerprint, state, expires_at, purged })
 }
