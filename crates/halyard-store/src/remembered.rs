@@ -77,25 +77,6 @@ impl Item {
             },
         }
     }
-
-    /// The job of a member that was accepted.
-    pub(crate) fn accepted_job(&self) -> Option<JobId> {
-        match self {
-            Self::Job(id) | Self::Purged(id) | Self::Deleted(id) => Some(job_id(id)),
-            Self::KeyReused { .. }
-            | Self::IdTaken(_)
-            | Self::IdTakenNoKey(_)
-            | Self::IdTakenOtherKey(_)
-            | Self::Gone(_)
-            | Self::NotFound
-            | Self::Running
-            | Self::NotRetryable(_)
-            | Self::Finished(_)
-            | Self::KeyTaken(_)
-            | Self::LifeAhead(_)
-            | Self::NoSuchCheckpoint(_) => None,
-        }
-    }
 }
 
 /// Only ids that were written here are read here.

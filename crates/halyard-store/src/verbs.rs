@@ -34,6 +34,17 @@ pub enum Keyed<T> {
     Reused(Option<JobId>),
 }
 
+impl<T> Keyed<T> {
+    /// The same with another answer.
+    pub(crate) fn map<U>(self, with: impl FnOnce(T) -> U) -> Keyed<U> {
+        match self {
+            Self::Fresh(answer) => Keyed::Fresh(with(answer)),
+            Self::Replayed(answer) => Keyed::Replayed(with(answer)),
+            Self::Reused(first) => Keyed::Reused(first),
+        }
+    }
+}
+
 /// What became of one create.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Created {

@@ -18,9 +18,7 @@ impl Session<'_> {
             row.job.rejected += std::mem::take(&mut row.gathered_rejected);
         }
         let gathered = std::mem::take(&mut self.tables.gathered);
-        self.tables.totals.replayed += gathered.replayed;
-        self.tables.totals.keys_refused += gathered.keys_refused;
-        self.tables.totals.reports_rejected += gathered.reports_rejected;
+        self.tables.totals.add_gathered(&gathered);
     }
 
     pub(crate) fn promote(&mut self, limit: usize) -> usize {

@@ -42,12 +42,7 @@ pub(super) fn run_as_new(
         let job = NewJob::again(&old, &details, new_id, payload);
         Ok(vec![create_one(tx, &job)?])
     })?;
-    let only = |mut made: Vec<Created>| made.pop().unwrap_or(Created::Gone(id));
-    let made = match made {
-        Keyed::Fresh(made) => Keyed::Fresh(only(made)),
-        Keyed::Replayed(made) => Keyed::Replayed(only(made)),
-        Keyed::Reused(first) => Keyed::Reused(first),
-    };
+    let made = made.map(|mut made| made.pop().unwrap_or(Created::Gone(id)));
     access::note(tx, by, Deed::of_rerun(id, &made))?;
     Ok(made)
 }

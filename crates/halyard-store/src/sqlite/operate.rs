@@ -22,14 +22,8 @@ pub(super) fn retry(
     seed: Seed,
     by: Option<&By>,
 ) -> Ran<Keyed<Acted>> {
-    let only =
-        |mut acted: Vec<(JobId, Acted)>| acted.pop().map_or(Acted::NotFound, |(_, acted)| acted);
     let acted = requests::keyed(tx, request, |tx| Ok(vec![(id, retry_one(tx, id, how, seed)?)]))?;
-    let acted = match acted {
-        Keyed::Fresh(acted) => Keyed::Fresh(only(acted)),
-        Keyed::Replayed(acted) => Keyed::Replayed(only(acted)),
-        Keyed::Reused(first) => Keyed::Reused(first),
-    };
+    let acted = acted.map(|mut acted| acted.pop().map_or(Acted::NotFound, |(_, acted)| acted));
     note(tx, by, Deed::of_retry(id, &acted))?;
     Ok(acted)
 }
@@ -96,12 +90,7 @@ pub(super) fn bulk(
             })
             .collect()
     })?;
-    let all = |acted: Vec<(JobId, Acted)>| acted.into_iter().map(|(_, acted)| acted).collect();
-    let acted = match acted {
-        Keyed::Fresh(acted) => Keyed::Fresh(all(acted)),
-        Keyed::Replayed(acted) => Keyed::Replayed(all(acted)),
-        Keyed::Reused(first) => Keyed::Reused(first),
-    };
+    let acted = acted.map(|acted| acted.into_iter().map(|(_, acted)| acted).collect());
     note(tx, by, Deed::of_bulk(bulk, &acted))?;
     Ok(acted)
 }
