@@ -13,7 +13,7 @@ use std::time::Duration;
 use halyard_store::{Answer, StoreError};
 use tokio::task::JoinSet;
 
-use super::outage::STORAGE;
+use super::refusals::STORAGE;
 use super::{Engine, access, audit, poll, promote, prune, reap, stamp, tidy};
 
 /// Says whether a step left more to do.

@@ -10,7 +10,7 @@
 //! | [`workers`] | who is alive |
 //! | [`loops`] | the runner of [`stamp`], [`promote`], [`reap`], [`prune`], [`poll`], [`tidy`] … |
 //! | [`access`], [`audit`] | … and of these: who may call, and what operators did |
-//! | [`outage`] | what is told of a storage that refuses |
+//! | [`refusals`] | what is told of a storage that refuses |
 //! | [`chance`] | where randomness comes from |
 //!
 //! Wake-ups are hints: with all of them lost, [`poll`] finds every job within a second. Nothing
@@ -22,12 +22,12 @@ pub mod chance;
 pub mod claims;
 pub mod deliveries;
 pub mod loops;
-pub mod outage;
 pub mod poll;
 pub mod promote;
 pub mod prune;
 pub mod reads;
 pub mod reap;
+pub mod refusals;
 pub mod ring;
 pub mod stamp;
 pub mod tidy;

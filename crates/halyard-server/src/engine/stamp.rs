@@ -4,7 +4,7 @@ use halyard_store::Answer;
 
 use super::Engine;
 use super::loops::Left;
-use super::outage::STORAGE;
+use super::refusals::STORAGE;
 
 /// One stamp.
 ///

@@ -7,7 +7,7 @@ use halyard_api::Faults;
 use halyard_api::problem::{Code, Problem};
 use halyard_store::StoreError;
 
-use crate::engine::outage::STORAGE;
+use crate::engine::refusals::STORAGE;
 
 /// Why a call was refused.
 #[derive(Debug)]

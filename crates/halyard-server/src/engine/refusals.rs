@@ -1,4 +1,4 @@
-//! Tells of an outage of the storage in few lines, however many calls it makes fail: one when it
+//! Tells of a storage that refuses in few lines, however many calls that makes fail: one when it
 //! begins, one now and then, one when it is over.
 
 use std::sync::{Mutex, PoisonError};
@@ -12,11 +12,11 @@ const TOLD_EVERY: Duration = Duration::from_secs(10);
 const QUIET: Duration = Duration::from_secs(2);
 
 /// The storage of this process.
-pub static STORAGE: Outage = Outage(Mutex::new(None));
+pub static STORAGE: Refusals = Refusals(Mutex::new(None));
 
-/// Whether there is an outage, and what was told of it.
+/// Whether the storage refuses, and what was told of it.
 #[derive(Debug)]
-pub struct Outage(Mutex<Option<Course>>);
+pub struct Refusals(Mutex<Option<Course>>);
 
 #[derive(Clone, Copy, Debug)]
 struct Course {
@@ -34,7 +34,7 @@ enum Line {
     Over { refused: u64, lasted: Duration },
 }
 
-impl Outage {
+impl Refusals {
     /// The storage refused a call, or a step of a loop, for a reason that is told in the log.
     pub fn refused(&self, reason: &str) {
         match self.refused_at(Instant::now()) {
@@ -85,19 +85,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_outage_is_told_in_few_lines() {
-        let outage = Outage(Mutex::new(None));
+    fn refusals_are_told_in_few_lines() {
+        let refusals = Refusals(Mutex::new(None));
         let begin = Instant::now();
         let at = |ms: u64| begin + Duration::from_millis(ms);
-        assert_eq!(outage.works_at(at(0)), None, "there was none");
-        assert_eq!(outage.refused_at(at(0)), Some(Line::Begins));
-        assert_eq!(outage.refused_at(at(9_999)), None);
-        assert_eq!(outage.refused_at(at(10_000)), Some(Line::GoesOn { refused: 3 }));
-        assert_eq!(outage.refused_at(at(10_001)), None);
-        assert_eq!(outage.works_at(at(12_000)), None, "not all of it works yet");
+        assert_eq!(refusals.works_at(at(0)), None, "there was none");
+        assert_eq!(refusals.refused_at(at(0)), Some(Line::Begins));
+        assert_eq!(refusals.refused_at(at(9_999)), None);
+        assert_eq!(refusals.refused_at(at(10_000)), Some(Line::GoesOn { refused: 3 }));
+        assert_eq!(refusals.refused_at(at(10_001)), None);
+        assert_eq!(refusals.works_at(at(12_000)), None, "not all of it works yet");
         let over = Line::Over { refused: 4, lasted: Duration::from_millis(10_001) };
-        assert_eq!(outage.works_at(at(12_001)), Some(over));
-        assert_eq!(outage.works_at(at(20_000)), None, "it is told once");
-        assert_eq!(outage.refused_at(at(20_001)), Some(Line::Begins));
+        assert_eq!(refusals.works_at(at(12_001)), Some(over));
+        assert_eq!(refusals.works_at(at(20_000)), None, "it is told once");
+        assert_eq!(refusals.refused_at(at(20_001)), Some(Line::Begins));
     }
 }
