@@ -60,7 +60,13 @@ export class MemoryStore extends Store {
   }
 
   override async remove(key: string, owner: string): Promise<boolean> {
-    return this.#change(key, owner, () => this.#entries.delete(key));
+    return this.#change(key, owner, (entry) => {
+      if (entry.unknown) {
+        entry.inProgressUntil = performance.now();
+      } else {
+        this.#entries.delete(key);
+      }
+    });
   }
 
   /** Changes the record that `owner` has in progress. */

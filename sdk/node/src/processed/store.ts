@@ -60,7 +60,11 @@ export abstract class Store {
    */
   abstract leave(key: string, owner: string): Promise<boolean>;
 
-  /** Takes a claim back: nothing was done. `false` when it is not this owner's any more. */
+  /**
+   * Takes a claim back: this run has done nothing. When it took over from one that never said how
+   * it ended, that is as unknown as before: the record is left, as by `leave`. `false` when it is
+   * not this owner's any more.
+   */
   abstract remove(key: string, owner: string): Promise<boolean>;
 
   /**

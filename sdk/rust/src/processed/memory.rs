@@ -115,10 +115,14 @@ impl Store for MemoryStore {
 
     async fn remove(&self, key: &str, owner: &str) -> Result<bool, StoreError> {
         let mut records = self.records();
-        let owned = records.get(key).is_some_and(|record| record.is_owned(owner));
-        if owned {
+        let Some(record) = records.get_mut(key).filter(|record| record.is_owned(owner)) else {
+            return Ok(false);
+        };
+        if record.unknown {
+            record.in_progress_until = Instant::now();
+        } else {
             records.remove(key);
         }
-        Ok(owned)
+        Ok(true)
     }
 }

@@ -81,7 +81,9 @@ pub trait Store: Send + Sync + Sized + 'static {
         owner: &str,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Takes a claim back: nothing was done. `false` when the record is not this owner's any more.
+    /// Takes a claim back: this run has done nothing. When it took over from one that never said
+    /// how it ended, that is as unknown as before: the record is left, as by `leave`. `false` when
+    /// it is not this owner's any more.
     fn remove(
         &self,
         key: &str,

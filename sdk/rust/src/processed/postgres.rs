@@ -230,7 +230,9 @@ impl Store for PostgresStore {
     }
 
     async fn remove(&self, key: &str, owner: &str) -> Result<bool, StoreError> {
-        self.change(&self.statements.remove, &[&key, &owner]).await
+        let client = (self.lend)().await?;
+        let rows = client.query(&self.statements.remove, &[&key, &owner]).await;
+        Ok(!rows.map_err(StoreError::because)?.is_empty())
     }
 }
 

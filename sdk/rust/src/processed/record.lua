@@ -4,7 +4,7 @@
 -- ARGV     claim    fingerprint owner in_progress_ms expires_ms
 --          complete owner response expires_ms    (the response is JSON, kept as a string, unread)
 --          leave    owner
---          remove   owner
+--          remove   owner    (leaves a record whose outcome is unknown, as `leave` does)
 --
 -- An owner that claims again what it has in progress gets its claim again: its client has sent it
 -- again, because the answer was lost. So an owner is made for each claim.
@@ -73,7 +73,8 @@ if verb == 'complete' then
     old.state = 'completed'
     old.response = ARGV[3]
     write(old, now + tonumber(ARGV[4]))
-elseif verb == 'leave' then
+elseif verb == 'leave' or old.unknown then
+    -- What this run found unknown when it took over is no better known for its end.
     old.in_progress_until = now
     write(old, old.expires_at)
 else

@@ -8,7 +8,7 @@ RECORD = """\
 -- ARGV     claim    fingerprint owner in_progress_ms expires_ms
 --          complete owner response expires_ms    (the response is JSON, kept as a string, unread)
 --          leave    owner
---          remove   owner
+--          remove   owner    (leaves a record whose outcome is unknown, as `leave` does)
 --
 -- An owner that claims again what it has in progress gets its claim again: its client has sent it
 -- again, because the answer was lost. So an owner is made for each claim.
@@ -77,7 +77,8 @@ if verb == 'complete' then
     old.state = 'completed'
     old.response = ARGV[3]
     write(old, now + tonumber(ARGV[4]))
-elseif verb == 'leave' then
+elseif verb == 'leave' or old.unknown then
+    -- What this run found unknown when it took over is no better known for its end.
     old.in_progress_until = now
     write(old, old.expires_at)
 else
@@ -159,7 +160,18 @@ where key = $1 and owner = $2 and state = 'in_progress'
 """
 
 REMOVE = """\
-delete from halyard_processed where key = $1 and owner = $2 and state = 'in_progress'
+-- What this run found unknown when it took over is no better known for its end: such a record
+-- stays, and is over. One row when the record was its own.
+with left_unknown as (
+    update halyard_processed set in_progress_until = clock_timestamp()
+    where key = $1 and owner = $2 and state = 'in_progress' and unknown
+    returning key
+), removed as (
+    delete from halyard_processed
+    where key = $1 and owner = $2 and state = 'in_progress' and not unknown
+    returning key
+)
+select key from left_unknown union all select key from removed
 """
 
 PRUNE = """\

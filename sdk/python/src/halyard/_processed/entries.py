@@ -87,7 +87,14 @@ class Entries:
 
     def remove(self, key: str, owner: str) -> bool:
         """Takes a claim back."""
-        return self._change(key, owner, lambda _: self._entries.pop(key))
+
+        def change(entry: _Entry) -> None:
+            if entry.unknown:
+                entry.in_progress_until = _now()
+            else:
+                del self._entries[key]
+
+        return self._change(key, owner, change)
 
     def _change(self, key: str, owner: str, change: Callable[[_Entry], object]) -> bool:
         """Changes the record that `owner` has in progress."""

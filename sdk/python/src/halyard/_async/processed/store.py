@@ -47,7 +47,11 @@ class AsyncStore(ABC):
 
     @abstractmethod
     async def remove(self, key: str, owner: str) -> bool:
-        """Takes a claim back: nothing was done. False when it is not this owner's any more."""
+        """Takes a claim back: this run has done nothing.
+
+        When it took over from one that never said how it ended, that is as unknown as before: the
+        record is left, as by `leave`. False when it is not this owner's any more.
+        """
 
     async def once(
         self,
