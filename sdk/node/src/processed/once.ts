@@ -50,8 +50,8 @@ export type OnUnknown<Value> =
 /** How a piece of work is done once; everything may be left out. */
 export interface OnceOptions<Value> {
   /**
-   * The job that it belongs to: its payload is the fingerprint, the work may be in progress until
-   * its deadline, and its signal tells an aborted attempt.
+   * The job that it belongs to: its payload, as it was created, is the fingerprint, the work may be
+   * in progress until its deadline, and its signal tells an aborted attempt.
    */
   job?: Job | undefined;
   /** What the key is used for; the job's payload, or `null`, when left out. */
@@ -130,7 +130,8 @@ export function claimOf<Value>(key: string, options: OnceOptions<Value>): Claim 
   const inProgressMs = inProgress === undefined ? left : milliseconds(inProgress, "`inProgress`");
   return {
     key,
-    fingerprint: fingerprint(payload === undefined ? job?.payload : payload),
+    // As it was created: what a schema makes of it may differ in each attempt, or be no JSON.
+    fingerprint: fingerprint(payload === undefined ? job?.source.payload : payload),
     owner: nextOwner() ?? makeId("own"),
     inProgressMs: Math.min(inProgressMs, TIME_MAX_MS),
     expiresInMs: Math.min(milliseconds(expiresIn, "`expiresIn`"), TIME_MAX_MS),

@@ -1,6 +1,14 @@
 /** A worker puts a job off while its work is in progress elsewhere. */
 
-import { fingerprint, Halyard, idempotent, MemoryStore } from "@halyard/node";
+import {
+  defineTask,
+  fingerprint,
+  Halyard,
+  idempotent,
+  type Job,
+  MemoryStore,
+  OutcomeUnknownError,
+} from "@halyard/node";
 import { fakeJob, startServer, TestHalyard } from "@halyard/node/testing";
 import { expect, test, vi } from "vitest";
 
@@ -68,4 +76,34 @@ test("a wall clock that is ahead shortens no work in progress", async () => {
     expect(inProgressMs).toBeGreaterThan(10 * 60_000);
     expect(inProgressMs).toBeLessThanOrEqual(15 * 60_000);
   }
+});
+
+test("a schema may make another payload of the same one in each attempt", async () => {
+  interface Charge {
+    at: Date;
+    items: Set<string>;
+  }
+  let looks = 0;
+  const validate = (value: unknown) => {
+    looks += 1;
+    const { items } = value as { items: string[] };
+    return { value: { at: new Date(looks), items: new Set(items) } };
+  };
+  const schema = { "~standard": { version: 1, vendor: "a test", validate } } as const;
+  const charge = defineTask<{ items: string[] }, Charge>({ name: "charge", schema });
+  const times: number[] = [];
+  const work = ({ payload }: Job<Charge>) => {
+    times.push(payload.at.getTime());
+    if (times.length === 1) {
+      throw new OutcomeUnknownError("no answer");
+    }
+    return payload.items.size;
+  };
+  const halyard = new TestHalyard();
+  const worker = halyard.worker({ queues: ["default"] });
+  worker.task(charge, idempotent(work, { store: new MemoryStore() }));
+  const { id } = await halyard.jobs.create({ task: charge, payload: { items: ["a", "b"] } });
+  await halyard.drain();
+  expect(await halyard.jobs.get(id)).toMatchObject({ state: "completed", result: 2 });
+  expect(new Set(times).size).toBe(2);
 });
