@@ -61,7 +61,7 @@ export function askedRetryAfter(error: unknown, now: number): number | undefined
 }
 
 /** The first elements of what may be a list. */
-function members(value: unknown): unknown[] {
+export function members(value: unknown): unknown[] {
   try {
     return Array.isArray(value) ? value.slice(0, CHAIN_LINKS_MAX) : [];
   } catch {

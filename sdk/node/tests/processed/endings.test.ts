@@ -3,7 +3,10 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import { expect, test } from "vitest";
+import { ConnectionError } from "../../src/errors.js";
+import { OutcomeUnknownError } from "../../src/failure.js";
 import { isUnknown } from "../../src/processed/ending.js";
+import { TransportError } from "../../src/transport.js";
 
 const coded = (code: string, more: object = {}) =>
   Object.assign(new Error(`it is ${code}`), { code, ...more });
@@ -21,6 +24,8 @@ const failure = (port: number) =>
     request({ host: "127.0.0.1", port, method: "POST" }).on("error", resolve).end();
   });
 const connecting = { syscall: "connect", errno: -111 };
+/** As the client of Halyard throws it. */
+const unreachable = (cause: Error) => new ConnectionError("no answer", { cause });
 
 const unknown = {
   "Stripe, no answer in time": stripe(coded("ETIMEDOUT")),
@@ -32,6 +37,32 @@ const unknown = {
   "axios, half an answer": coded("ERR_BAD_RESPONSE", { request: {} }),
   "axios, no answer in time": coded("ECONNABORTED"),
   "axios, aborted": coded("ERR_REQUEST_ABORTED"),
+  "llhttp, half an answer": coded("HPE_INVALID_EOF_STATE"),
+  "HTTP/2, the stream broke": coded("ERR_HTTP2_STREAM_ERROR"),
+  "HTTP/2, the session broke": coded("ERR_HTTP2_SESSION_ERROR"),
+  "pg, the connection broke": new Error("Connection terminated unexpectedly"),
+  "pg, no answer in time": new Error("Query read timeout"),
+  "pg, the server ends": coded("57P01"),
+  "pg, the server says that the connection is broken": coded("08006"),
+  "ioredis, the connection broke": new Error("Connection is closed."),
+  "ioredis, no answer in time": new Error("Command timed out"),
+  "redis, the connection broke": new Error("Socket closed unexpectedly"),
+  "Halyard, no answer in time": unreachable(new TransportError("timeout")),
+  "Halyard, the connection broke": unreachable(
+    new TransportError("broken", { cause: new Error("the connection was closed") }),
+  ),
+  "a lost one beside a refused connection": new AggregateError([
+    coded("ECONNRESET", { syscall: "read" }),
+    coded("ECONNREFUSED", connecting),
+  ]),
+  "a lost one before a refused connection": coded("ECONNREFUSED", {
+    ...connecting,
+    cause: coded("UND_ERR_HEADERS_TIMEOUT"),
+  }),
+  "a refused connection, said to be unknown": coded("ECONNREFUSED", {
+    ...connecting,
+    cause: new OutcomeUnknownError("no answer"),
+  }),
 };
 
 const plain = {
@@ -43,6 +74,19 @@ const plain = {
   "nodemailer, refused address": coded("EENVELOPE", { responseCode: 550 }),
   "axios, an answer of 502": coded("ERR_BAD_RESPONSE", { response: { status: 502 } }),
   "axios, refused connection": coded("ECONNREFUSED", connecting),
+  "axios, no connection in time": coded("ETIMEDOUT", { cause: coded("ETIMEDOUT", connecting) }),
+  "Node.js, no connection in time to any address": Object.assign(
+    new AggregateError([coded("ETIMEDOUT", connecting), coded("ENETUNREACH", connecting)]),
+    { code: "ETIMEDOUT" },
+  ),
+  "pg, no connection in time": new Error("Connection terminated due to connection timeout", {
+    cause: new Error("Connection terminated unexpectedly"),
+  }),
+  "pg, an error of a statement": coded("23505"),
+  "pg, no connection of the pool": new Error("timeout exceeded when trying to connect"),
+  "Halyard, no connection": unreachable(
+    new TransportError("connect", { cause: coded("ECONNRESET", { syscall: "read" }) }),
+  ),
 };
 
 test.each(Object.entries(unknown))("unknown: %s", (_name, error) => {

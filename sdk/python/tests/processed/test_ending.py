@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import http.client
 import os
 import socket
@@ -202,6 +203,54 @@ def test_a_lost_answer_beside_a_refusal() -> None:
 
 
 @pytest.mark.parametrize(
+    "refused", [by_http, by_requests, by_urllib3, by_httpx, by_async_httpx, by_aiohttp, by_redis]
+)
+def test_a_refusal_while_a_lost_answer_is_handled(refused: Callable[[int], Any]) -> None:
+    def page_somebody() -> None:
+        with PORTS["refused"]() as port:
+            try:
+                raise TimeoutError("the charge")
+            except TimeoutError:
+                refused(port)
+
+    assert is_unknown(raised(page_somebody), None)
+
+
+def test_a_connection_that_is_not_made_in_time() -> None:
+    def by_async_httpx() -> None:
+        async def send() -> None:
+            async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
+                await client.post(f"http://127.0.0.1:{port}/")
+
+        asyncio.run(send())
+
+    def by_requests() -> None:
+        with requests.Session() as session:
+            session.trust_env = False
+            session.post(f"http://127.0.0.1:{port}/", timeout=(TIMEOUT, CONNECT))
+
+    with contextlib.ExitStack() as ends:
+        full = ends.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        port = full.getsockname()[1]
+        # Nobody accepts them, so that there is no room for another.
+        for _ in range(4):
+            link = ends.enter_context(socket.socket())
+            link.setblocking(False)
+            link.connect_ex(("127.0.0.1", port))
+        for call in (by_async_httpx, by_requests):
+            error = raised(call)
+            assert "ConnectTimeout" in type(error).__name__, repr(error)
+            assert not is_unknown(error, None)
+
+
+def said_to_be_unknown() -> Exception:
+    """A refused connection whose caller knows more."""
+    error = ConnectionRefusedError()
+    error.__cause__ = OutcomeUnknownError("no answer")
+    return error
+
+
+@pytest.mark.parametrize(
     ("error", "unknown"),
     [
         (RuntimeError("declined"), False),
@@ -226,6 +275,8 @@ def test_a_lost_answer_beside_a_refusal() -> None:
         (redis.ResponseError("WRONGTYPE"), False),
         (redis.exceptions.BusyLoadingError(), False),
         (psycopg_pool.PoolTimeout(), False),
+        (psycopg.errors.ConnectionTimeout(), False),
+        (said_to_be_unknown(), True),
     ],
     ids=repr,
 )

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::io;
+use std::sync::Arc;
 
 use crate::error::{Error, InvalidValue};
 use crate::job::Job;
@@ -23,22 +24,37 @@ pub(super) fn is_unknown(error: &HandlerError, job: Option<&Job>) -> bool {
     if error.find::<InvalidValue>().is_some_and(|value| RETURNED.contains(&value.what.as_str())) {
         return true;
     }
-    if let Some(http) = error.find::<reqwest::Error>() {
-        let never_sent = http.is_connect() || http.is_builder() || http.is_status();
-        return !never_sent;
-    }
-    chain(error.get()).any(lost_answer)
+    // The first link that tells is believed: what it was caused by is of the same request.
+    chain(error.get()).find_map(is_answer_lost).unwrap_or(false)
 }
 
-fn lost_answer(error: &(dyn StdError + 'static)) -> bool {
+/// Whether an answer was lost; `None` where this link of a chain does not tell.
+fn is_answer_lost(error: &(dyn StdError + 'static)) -> Option<bool> {
     if let Some(Error::Aborted(_)) = error.downcast_ref() {
-        return true;
+        return Some(true);
     }
     if error.is::<tokio::time::error::Elapsed>() {
-        return true;
+        return Some(true);
+    }
+    // That of this crate's own client is shared.
+    let shared = error.downcast_ref::<Arc<reqwest::Error>>().map(|shared| &**shared);
+    if let Some(http) = error.downcast_ref().or(shared) {
+        let never_sent = http.is_connect() || http.is_builder() || http.is_status();
+        return Some(!never_sent);
+    }
+    #[cfg(feature = "redis")]
+    if let Some(redis) = error.downcast_ref::<redis::RedisError>() {
+        let broken = redis.is_timeout() || redis.is_connection_dropped();
+        return Some(broken && !redis.is_connection_refusal());
+    }
+    #[cfg(feature = "postgres")]
+    if let Some(postgres) = error.downcast_ref::<tokio_postgres::Error>()
+        && (postgres.is_closed() || postgres.code().is_some_and(ends_in_the_middle))
+    {
+        return Some(true);
     }
     let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-    kind.is_some_and(|kind| {
+    let broken = kind.is_some_and(|kind| {
         matches!(
             kind,
             io::ErrorKind::TimedOut
@@ -47,12 +63,20 @@ fn lost_answer(error: &(dyn StdError + 'static)) -> bool {
                 | io::ErrorKind::BrokenPipe
                 | io::ErrorKind::UnexpectedEof
         )
-    })
+    });
+    broken.then_some(true)
+}
+
+/// PostgreSQL's codes for a server that ended, or a connection that broke, in the middle.
+#[cfg(feature = "postgres")]
+fn ends_in_the_middle(code: &tokio_postgres::error::SqlState) -> bool {
+    ["57P01", "57P02"].contains(&code.code()) || code.code().starts_with("08")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ConnectionError;
     use crate::testing::fake_job;
     use crate::{AbortReason, NonRetryable};
 
@@ -92,16 +116,29 @@ mod tests {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}/", listener.local_addr().expect("its address"));
         let hang_up = tokio::spawn(async move {
-            let (connection, _) = listener.accept().await.expect("a connection");
-            connection.readable().await.expect("a request");
+            for _ in 0..2 {
+                let (connection, _) = listener.accept().await.expect("a connection");
+                connection.readable().await.expect("a request");
+            }
         });
         // Another test may have chosen a provider before, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().no_proxy().build().expect("a client");
         let lost = client.post(&url).send().await.expect_err("nobody answers");
         check(lost, true);
+        let lost = client.post(&url).send().await.expect_err("nobody answers");
+        let own = |error| Error::from(ConnectionError::new(&url, error));
+        check(io::Error::other(own(lost)), true);
         hang_up.await.expect("the other side");
         let refused = client.post(&url).send().await.expect_err("nobody listens");
+        check(own(refused), false);
+        let refused = client.post(&url).send().await.expect_err("nobody listens");
         check(refused, false);
+
+        let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}/", silent.local_addr().expect("its address"));
+        let request = client.post(&url).timeout(std::time::Duration::from_millis(200));
+        let late = request.send().await.expect_err("nobody answers");
+        check(Error::from(ConnectionError::new(&url, late)), true);
     }
 }

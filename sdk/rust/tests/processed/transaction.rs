@@ -1,10 +1,11 @@
 //! Record and business rows in one transaction.
 
-use halyard::processed::{KeyReused, OnUnknown, PostgresStore, Store};
+use halyard::processed::{KeyReused, MemoryStore, OnUnknown, PostgresStore, Store};
 use halyard::testing::fake_job;
 use halyard::{HandlerError, HandlerResult, Job, NonRetryable, OutcomeUnknown};
 use tokio_postgres::{Client, Transaction};
 
+use crate::work::again;
 use crate::{key, services};
 
 /// Books an entry into the ledger, as a handler does it.
@@ -124,4 +125,17 @@ async fn after_a_run_outside_of_a_transaction() {
     let told = OnUnknown::ask(|_| async { Ok::<_, HandlerError>(Some(7_i64)) });
     let once = store.once(job.id()).job(&job).on_unknown(told);
     assert_eq!(once.transaction(&mut client, work).await.expect("told"), 7);
+}
+
+#[tokio::test]
+async fn a_database_that_ends_in_the_middle_leaves_the_outcome_unknown() {
+    let (client, store) = (services::postgres().await, MemoryStore::new());
+    // The server says that it ends; afterwards only the client says that it is closed.
+    for end in ["select pg_terminate_backend(pg_backend_pid())", "select 1"] {
+        let fake = fake_job("charge").id(key("ended"));
+        let job = fake.job();
+        let work = || async { Ok::<_, HandlerError>(client.execute(end, &[]).await?) };
+        store.once(job.id()).job(&job).run(work).await.expect_err("the connection breaks");
+        assert_eq!(again(&store, &fake.next_attempt().job()).await, "unknown", "{end}");
+    }
 }

@@ -16,7 +16,7 @@ use crate::{key, table};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs work that returns `again`, and says what that came to in the words of the list.
-async fn again(store: &impl Store, job: &Job) -> &'static str {
+pub(crate) async fn again(store: &impl Store, job: &Job) -> &'static str {
     let once = store.once(job.id()).job(job).on_unknown(OnUnknown::Fail);
     match once.run(|| async { Ok::<_, HandlerError>("again".to_owned()) }).await {
         Ok(response) if response == "again" => "runs",

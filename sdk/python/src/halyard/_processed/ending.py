@@ -52,7 +52,7 @@ _LOST_NAMES = frozenset(
         "redis.TimeoutError",
     )
 )
-#: A connection that was never made has done nothing, whatever it came from.
+#: A connection that was never made has done nothing.
 _NEVER_NAMES = frozenset(
     (
         *(
@@ -64,6 +64,7 @@ _NEVER_NAMES = frozenset(
         *("urllib3.ConnectTimeoutError", "urllib3.ProxyError", "aiohttp.ClientConnectorError"),
         *("aiohttp.ConnectionTimeoutError", "aiohttp.ClientHttpProxyError"),
         *("botocore.EndpointConnectionError", "botocore.ConnectTimeoutError"),
+        "psycopg.ConnectionTimeout",
         *("psycopg_pool.PoolTimeout", "psycopg_pool.PoolClosed", "psycopg_pool.TooManyRequests"),
     )
 )
@@ -82,30 +83,41 @@ def is_unknown(error: BaseException, job: Any) -> bool:
     """
     if job is not None and job.signal.aborted:
         return True
-    return any(_is_lost(link) for link in _links(error))
+    return any(
+        isinstance(link, OutcomeUnknownError) or (counts and _is_lost(link))
+        for link, counts in _links(error)
+    )
 
 
-def _links(error: BaseException) -> Iterator[BaseException]:
-    """An error and what it came from, outermost first.
+def _links(error: BaseException) -> Iterator[tuple[BaseException, bool]]:
+    """An error and what it came from, outermost first, and whether a lost answer there counts.
 
     That is its cause; what was being handled when it was raised, unless it says `from None`; the
     members of a group; and what some clients only hold (`args`, `reason`). What a connection that
-    was never made came from does not count.
+    was never made was raised from or holds is about that connection, and does not count; what was
+    being handled at the time, an error of another request, does.
     """
-    waiting, seen = [error], 0
+    waiting, seen = [(error, True)], 0
     while waiting and seen < LINKS_MAX:
-        link = waiting.pop(0)
+        link, counts = waiting.pop(0)
         seen += 1
-        yield link
-        if _is_never(link):
-            continue
-        before = link.__cause__
-        if before is None and not link.__suppress_context__:
-            before = link.__context__
-        members = link.exceptions if isinstance(link, BaseExceptionGroup) else ()
-        for one in (before, getattr(link, "reason", None), *members, *link.args):
-            if isinstance(one, BaseException):
-                waiting.append(one)
+        yield link, counts
+        own = [one for one in _held(link) if isinstance(one, BaseException)]
+        counts_below = counts and not _is_never(link)
+        waiting.extend((one, counts_below) for one in own)
+        before = None if link.__suppress_context__ else link.__context__
+        if before is not None and before not in own:
+            # A time limit of asyncio cancels what it limits, so that is the time limit's own.
+            limited = isinstance(link, TimeoutError) and isinstance(before, asyncio.CancelledError)
+            waiting.append((before, counts_below or not limited))
+
+
+def _held(error: BaseException) -> Iterator[Any]:
+    yield error.__cause__
+    yield getattr(error, "reason", None)
+    if isinstance(error, BaseExceptionGroup):
+        yield from error.exceptions
+    yield from error.args
 
 
 def _names(error: BaseException) -> set[str]:
@@ -141,11 +153,6 @@ def _is_lost(error: BaseException) -> bool:
     # Its subclasses are answers, such as that the password is wrong.
     kind = type(error)
     if kind.__name__ == "ConnectionError" and kind.__module__ == "redis.exceptions":
-        return not any(_is_never(link) for link in _links_below(error))
+        before = error.__cause__ or error.__context__
+        return before is None or not _is_never(before)
     return False
-
-
-def _links_below(error: BaseException) -> Iterator[BaseException]:
-    links = _links(error)
-    next(links)
-    yield from links
