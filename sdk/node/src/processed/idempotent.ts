@@ -21,7 +21,7 @@ export interface IdempotentOptions<Payload, Value> {
    * deadline when left out.
    */
   inProgress?: Duration | undefined;
-  /** How long a record is kept; `"30d"` when left out. */
+  /** How long a record is kept after the work; `"30d"` when left out. */
   expiresIn?: Duration | undefined;
   /** What to do when an earlier run never said how it ended; `"run"` when left out. */
   onUnknown?: OnUnknown<Value> | undefined;

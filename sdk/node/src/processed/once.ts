@@ -61,7 +61,7 @@ export interface OnceOptions<Value> {
    * deadline when left out, or 15 minutes without a job.
    */
   inProgress?: Duration | undefined;
-  /** How long the record is kept; `"30d"` when left out. */
+  /** How long the record is kept after the work; `"30d"` when left out. */
   expiresIn?: Duration | undefined;
   /** What to do when an earlier run never said how it ended; `"run"` when left out. */
   onUnknown?: OnUnknown<Value> | undefined;
@@ -81,6 +81,7 @@ export async function runOnce<Value>(
     throw new SettingsError("the work that is done once is a function: store.once(key, work)");
   }
   const { owner } = claim;
+  const expiresInMs = keptMs(options);
   let claimed: Claimed;
   try {
     claimed = await claimIn(store, claim);
@@ -99,7 +100,7 @@ export async function runOnce<Value>(
       () => store.leave(key, owner),
     );
     if (told !== undefined) {
-      await quietly(store.complete(key, owner, told, claim.expiresInMs));
+      await quietly(store.complete(key, owner, told, expiresInMs));
       return read(told, options);
     }
   }
@@ -114,7 +115,7 @@ export async function runOnce<Value>(
   );
   // The effect has happened, whatever becomes of the record: a store that cannot be told now leaves
   // it unknown, which is the truth.
-  await quietly(store.complete(key, owner, response, claim.expiresInMs));
+  await quietly(store.complete(key, owner, response, expiresInMs));
   return read(response, options);
 }
 
@@ -125,7 +126,7 @@ export function claimOf<Value>(key: string, options: OnceOptions<Value>): Claim 
   if (typeof key !== "string" || key === "" || key.length > KEY_CHARS_MAX) {
     throw new SettingsError(`a key has 1 to ${KEY_CHARS_MAX} characters: ${String(key)}`);
   }
-  const { job, payload, inProgress, expiresIn = EXPIRES_IN_MS } = options;
+  const { job, payload, inProgress } = options;
   const left = job === undefined ? IN_PROGRESS_MS : job.timeLeftMs;
   const inProgressMs = inProgress === undefined ? left : milliseconds(inProgress, "`inProgress`");
   return {
@@ -134,8 +135,14 @@ export function claimOf<Value>(key: string, options: OnceOptions<Value>): Claim 
     fingerprint: fingerprint(payload === undefined ? job?.source.payload : payload),
     owner: nextOwner() ?? makeId("own"),
     inProgressMs: Math.min(inProgressMs, TIME_MAX_MS),
-    expiresInMs: Math.min(milliseconds(expiresIn, "`expiresIn`"), TIME_MAX_MS),
+    // From the end of the work on, which may take longer than its record is kept.
+    expiresInMs: Math.min(inProgressMs + keptMs(options), TIME_MAX_MS),
   };
+}
+
+/** @internal How long the record is kept after the work. */
+export function keptMs<Value>({ expiresIn = EXPIRES_IN_MS }: OnceOptions<Value>): number {
+  return Math.min(milliseconds(expiresIn, "`expiresIn`"), TIME_MAX_MS);
 }
 
 /** @internal Refuses what would only be found out when it is needed. */

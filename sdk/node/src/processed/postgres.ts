@@ -2,7 +2,15 @@
 
 import { CLAIM, COMPLETE, LEAVE, MIGRATE, PRUNE, READ, REMOVE } from "../_generated/statements.js";
 import { SettingsError } from "../errors.js";
-import { answerForUnknown, begunBy, claimOf, type OnceOptions, read, write } from "./once.js";
+import {
+  answerForUnknown,
+  begunBy,
+  claimOf,
+  keptMs,
+  type OnceOptions,
+  read,
+  write,
+} from "./once.js";
 import { asked, type Claim, type Claimed, Store, StoreError } from "./store.js";
 
 /** The name of the table in the statements. */
@@ -172,14 +180,14 @@ export class PostgresStore extends Store {
     work: (tx: PostgresClient) => Value | Promise<Value>,
     options: OnceOptions<Value>,
   ): Promise<string> {
-    const { key, owner, expiresInMs } = claim;
+    const { key, owner } = claim;
     const begun = begunBy(key, await this.#claim(client, claim));
     if (begun.before !== undefined) {
       return begun.before;
     }
     const told = begun.unknown ? await answerForUnknown(key, options) : undefined;
     const response = told ?? write(await work(client), options);
-    await this.#complete(client, key, owner, response, expiresInMs);
+    await this.#complete(client, key, owner, response, keptMs(options));
     return response;
   }
 

@@ -17,7 +17,7 @@ export interface Claim {
   readonly owner: string;
   /** How long the work may be in progress. */
   readonly inProgressMs: number;
-  /** How long the record is kept. */
+  /** How long the record is kept, from now on: longer than the work may be in progress. */
   readonly expiresInMs: number;
 }
 

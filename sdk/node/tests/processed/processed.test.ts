@@ -314,7 +314,9 @@ test("options that cannot be used", async () => {
 test("a whole handler may say for how long it is in progress", async () => {
   const { store } = await (stores.MemoryStore as NonNullable<typeof stores.MemoryStore>)();
   const job = fakeJob();
-  const lasting = idempotent(() => new Promise(() => {}), { store, inProgress: "1h" });
+  // Longer than its record is kept after it.
+  const times = { inProgress: "1h", expiresIn: 0 } as const;
+  const lasting = idempotent(() => new Promise(() => {}), { store, ...times });
   void lasting(job);
   const second = idempotent(() => 1, { store })(job.nextAttempt());
   const error = await second.catch((error) => error);

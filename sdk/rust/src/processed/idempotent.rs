@@ -47,7 +47,7 @@ impl Options {
         self
     }
 
-    /// How long a record is kept; 30 days when not set.
+    /// How long a record is kept after the work; 30 days when not set.
     #[must_use]
     pub fn expires_in(mut self, time: Duration) -> Self {
         self.expires_in = Some(time);

@@ -108,7 +108,7 @@ pub struct Claim {
     pub owner: String,
     /// How long the work may be in progress.
     pub in_progress: Duration,
-    /// How long the record is kept.
+    /// How long the record is kept, from now on: longer than the work may be in progress.
     pub expires_in: Duration,
 }
 

@@ -25,7 +25,7 @@ use super::{
 
 /// How long work without a job may be in progress.
 const IN_PROGRESS: Duration = Duration::from_secs(15 * 60);
-/// How long a record is kept.
+/// How long a record is kept after the work.
 const EXPIRES_IN: Duration = Duration::from_secs(30 * 24 * 3_600);
 
 /// A piece of work that is done once under its key. Made by [`Store::once`].
@@ -141,7 +141,7 @@ impl<'s, S: Store> Once<'s, S> {
         self
     }
 
-    /// How long the record is kept; 30 days when not set.
+    /// How long the record is kept after the work; 30 days when not set.
     pub fn expires_in(mut self, time: Duration) -> Self {
         self.expires_in = time;
         self
@@ -248,12 +248,14 @@ impl<'s, S: Store> Once<'s, S> {
     /// What the store is to be asked.
     pub(super) fn to_claim(&self) -> Result<Claim, InvalidValue> {
         let time_left = || self.job.as_ref().map_or(IN_PROGRESS, Job::time_left);
+        let in_progress = self.in_progress.unwrap_or_else(time_left);
         Ok(Claim {
             key: self.key.clone(),
             fingerprint: self.fingerprint.clone()?,
             owner: proof::next_owner().unwrap_or_else(|| ids::make("own")),
-            in_progress: self.in_progress.unwrap_or_else(time_left),
-            expires_in: self.expires_in,
+            in_progress,
+            // From the end of the work on, which may take longer than its record is kept.
+            expires_in: in_progress.saturating_add(self.expires_in),
         })
     }
 

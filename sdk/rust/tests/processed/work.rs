@@ -209,7 +209,8 @@ pub(crate) async fn whole_handlers<S: Store + Clone>(store: &S) {
             HandlerResult::Ok(())
         }
     };
-    let options = Options::new().in_progress(hour);
+    // Longer than its record is kept after it.
+    let options = Options::new().in_progress(hour).expires_in(Duration::ZERO);
     let lasting = idempotent_with(lasting, store.clone(), options);
     let fake = fake_job("charge").id(key("lasting")).payload(&1);
     lasting(fake.job()).await.expect("its end");

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: How many seconds work without a job may be in progress.
 IN_PROGRESS = 15 * 60.0
-#: How many seconds a record is kept.
+#: How many seconds a record is kept after the work.
 EXPIRES_IN = 30 * 86_400.0
 #: No time of a record is longer: 10 years.
 TIME_MAX_MS = 10 * 366 * 86_400_000
@@ -40,7 +40,8 @@ class Claim:
     owner: str
     #: For how many milliseconds the work may be in progress.
     in_progress_ms: int
-    #: For how many milliseconds the record is kept.
+    #: For how many milliseconds the record is kept, from now on: longer than the work may be in
+    #: progress.
     expires_ms: int
 
 
@@ -121,14 +122,21 @@ class Terms:
         in_progress = self.in_progress
         if in_progress is None:
             in_progress = IN_PROGRESS if self.job is None else self.job.time_left
+        in_progress_ms = min(milliseconds("in_progress", in_progress), TIME_MAX_MS)
         course = current()
         return Claim(
             key,
             fingerprint(self._payload()),
             _ids.make("own") if course is None else course.next_owner(),
-            min(milliseconds("in_progress", in_progress), TIME_MAX_MS),
-            min(milliseconds("expires_in", self.expires_in), TIME_MAX_MS),
+            in_progress_ms,
+            # From the end of the work on, which may take longer than its record is kept.
+            min(in_progress_ms + self.kept_ms, TIME_MAX_MS),
         )
+
+    @property
+    def kept_ms(self) -> int:
+        """For how many milliseconds the record is kept after the work."""
+        return min(milliseconds("expires_in", self.expires_in), TIME_MAX_MS)
 
     def _payload(self) -> Any:
         if self.payload is not LEFT_OUT:

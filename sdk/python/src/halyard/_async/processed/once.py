@@ -65,7 +65,7 @@ async def run_once(store: AsyncStore, key: str, work: Callable[[], Any], terms: 
             await store.leave(key, owner)
         raise
     with suppress(Exception):
-        await store.complete(key, owner, response, claim.expires_ms)
+        await store.complete(key, owner, response, terms.kept_ms)
     return terms.read(key, response)
 
 

@@ -138,7 +138,7 @@ class AsyncPostgresStore(AsyncStore):
                 response = await self._respond(connection, work, key, before, terms)
                 is_working = False
                 if isinstance(before, Mine):
-                    values = (key, claim.owner, response, claim.expires_ms)
+                    values = (key, claim.owner, response, terms.kept_ms)
                     await self._run(connection, self._statements.complete, *values)
         except Exception as error:
             if is_working:

@@ -66,7 +66,7 @@ def run_once(store: Store, key: str, work: Callable[[], Any], terms: Terms) -> A
             store.leave(key, owner)
         raise
     with suppress(Exception):
-        store.complete(key, owner, response, claim.expires_ms)
+        store.complete(key, owner, response, terms.kept_ms)
     return terms.read(key, response)
 
 

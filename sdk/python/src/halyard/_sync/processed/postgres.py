@@ -137,7 +137,7 @@ class PostgresStore(Store):
                 response = self._respond(connection, work, key, before, terms)
                 is_working = False
                 if isinstance(before, Mine):
-                    values = (key, claim.owner, response, claim.expires_ms)
+                    values = (key, claim.owner, response, terms.kept_ms)
                     self._run(connection, self._statements.complete, *values)
         except Exception as error:
             if is_working:

@@ -78,7 +78,7 @@ class Store(ABC):
         | `payload` | what the key is used for, instead of the job's payload |
         | `in_progress` | how long the work may be in progress before its outcome counts as |
         | | unknown; 15 minutes without a job |
-        | `expires_in` | how long the record is kept; 30 days |
+        | `expires_in` | how long the record is kept after the work; 30 days |
         | `on_unknown` | what to do when an earlier run began it and never said how it ended: |
         | | `"run"` does it again, which is right when its effects carry a key of their own; |
         | | `"fail"` fails the job as non-retryable, for a person to look; a function of an |
