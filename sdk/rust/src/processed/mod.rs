@@ -25,9 +25,11 @@
 //! | `once` | one piece of work under one key, from claim to response |
 //! | `idempotent` | the same for a whole handler |
 //! | `ending` | what becomes of the record when the work failed |
+//! | `dropped` | and when its run was dropped in the middle |
 //! | `memory`, `redis`, `postgres` | the stores |
 //! | `transaction` | the mode that PostgreSQL alone has |
 
+mod dropped;
 mod ending;
 mod idempotent;
 mod memory;
@@ -58,7 +60,8 @@ pub use once::{OnUnknown, Once, Unknown};
 pub use postgres::PostgresStore;
 
 /// Where records are kept. Times are the store's own: a worker whose clock is wrong harms nobody.
-pub trait Store: Send + Sync + Sized + 'static {
+/// Copies share the records.
+pub trait Store: Clone + Send + Sync + 'static {
     /// Claims a key, by one conditional write. An owner that has it in progress already gets the
     /// same answer again: a client repeats a claim whose answer was lost.
     fn claim(&self, claim: &Claim) -> impl Future<Output = Result<Claimed, StoreError>> + Send;

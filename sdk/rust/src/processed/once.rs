@@ -18,6 +18,7 @@ use crate::json;
 use crate::testing::proof;
 use crate::worker::{HandlerError, HandlerResult, NonRetryable};
 
+use super::dropped::Watch;
 use super::ending::is_unknown;
 use super::{
     AlreadyInProgress, Claim, Claimed, KeyReused, Store, StoreError, fingerprint, fingerprint_of,
@@ -157,8 +158,8 @@ impl<'s, S: Store> Once<'s, S> {
     ///
     /// When the work fails, its record is taken back and the next run does it again. The record
     /// stays when the effect may have happened all the same: after
-    /// [`OutcomeUnknown`](crate::OutcomeUnknown), after a request whose answer was lost, and in an
-    /// aborted attempt.
+    /// [`OutcomeUnknown`](crate::OutcomeUnknown), after a request whose answer was lost, in an
+    /// aborted attempt, and when this future is dropped: then it is ended in the background.
     ///
     /// # Errors
     ///
@@ -186,8 +187,24 @@ impl<'s, S: Store> Once<'s, S> {
         Fut: Future<Output = HandlerResult<Box<RawValue>>>,
     {
         let claim = self.to_claim()?;
+        let mut watch = Watch::new(self.store, &self.key, &claim.owner);
+        let returned = self.run_watched(&claim, &mut watch.begun, work).await;
+        watch.end();
+        returned
+    }
+
+    async fn run_watched<F, Fut>(
+        &self,
+        claim: &Claim,
+        begun: &mut bool,
+        work: F,
+    ) -> HandlerResult<Box<RawValue>>
+    where
+        F: FnOnce() -> Fut,
+        Fut: Future<Output = HandlerResult<Box<RawValue>>>,
+    {
         let owner = claim.owner.as_str();
-        let claimed = match self.claim(&claim).await {
+        let claimed = match self.claim(claim).await {
             Ok(claimed) => claimed,
             Err(error) => {
                 // The claim may have arrived, and nobody else knows its owner.
@@ -199,6 +216,7 @@ impl<'s, S: Store> Once<'s, S> {
             Begun::Before(response) => return Ok(response),
             Begun::Now { unknown } => unknown,
         };
+        *begun = true;
         if unknown {
             match self.answer_for_unknown().await {
                 Ok(Some(response)) => {

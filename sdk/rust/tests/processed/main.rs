@@ -62,6 +62,7 @@ on_every_store! {
     work::endings
     work::on_unknown
     work::a_panic_leaves_nothing
+    work::a_dropped_run_is_over
     work::whole_handlers
     racing::one_of_a_hundred_works
 }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::key;
 
-pub(crate) async fn one_of_a_hundred_works<S: Store + Clone>(store: &S) {
+pub(crate) async fn one_of_a_hundred_works<S: Store>(store: &S) {
     let key = key("race");
     let runs = Arc::new(AtomicU64::new(0));
     let callers = (0..100).map(|_| {
@@ -35,6 +35,7 @@ pub(crate) async fn one_of_a_hundred_works<S: Store + Clone>(store: &S) {
 }
 
 /// A store whose client sends each claim again, as if the first answer had been lost.
+#[derive(Clone)]
 struct Repeating<S>(S);
 
 impl<S: Store> Store for Repeating<S> {
@@ -62,7 +63,7 @@ impl<S: Store> Store for Repeating<S> {
     }
 }
 
-pub(crate) async fn a_claim_that_is_repeated_meets_itself<S: Store + Clone>(store: &S) {
+pub(crate) async fn a_claim_that_is_repeated_meets_itself<S: Store>(store: &S) {
     let store = Repeating(store.clone());
     // Nothing was begun, so nothing is unknown.
     let once = store.once(key("repeated")).on_unknown(OnUnknown::Fail);

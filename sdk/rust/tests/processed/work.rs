@@ -162,7 +162,7 @@ pub(crate) async fn on_unknown(store: &impl Store) {
     }
 }
 
-pub(crate) async fn a_panic_leaves_nothing<S: Store + Clone>(store: &S) {
+pub(crate) async fn a_panic_leaves_nothing<S: Store>(store: &S) {
     let fake = fake_job("charge").id(key("panic"));
     let (job, copy) = (fake.job(), store.clone());
     let work = async || -> HandlerResult<String> { panic!("a bug") };
@@ -171,7 +171,33 @@ pub(crate) async fn a_panic_leaves_nothing<S: Store + Clone>(store: &S) {
     assert_eq!(again(store, &fake.next_attempt().job()).await, "runs");
 }
 
-pub(crate) async fn whole_handlers<S: Store + Clone>(store: &S) {
+pub(crate) async fn a_dropped_run_is_over<S: Store>(store: &S) {
+    let fake = fake_job("charge").id(key("dropped"));
+    let job = fake.job();
+    let running = store.once(job.id()).job(&job).run(|| end("never ends", &fake));
+    let begun = async {
+        while fake.job().checkpoints().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        () = begun => {}
+        ended = running => panic!("it ended: {ended:?}"),
+    }
+    let over = async {
+        let next = fake.next_attempt().job();
+        loop {
+            match again(store, &next).await {
+                "in progress" => tokio::time::sleep(Duration::from_millis(10)).await,
+                said => return said,
+            }
+        }
+    };
+    let said = tokio::time::timeout(PATIENCE, over).await.expect("it does not stay in progress");
+    assert_eq!(said, "unknown");
+}
+
+pub(crate) async fn whole_handlers<S: Store>(store: &S) {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     async fn charge(job: Job, amount: u64) -> HandlerResult<String> {
         CALLS.fetch_add(1, Ordering::SeqCst);
