@@ -17,6 +17,8 @@ import { asked, type Claim, type Claimed, Store, StoreError } from "./store.js";
 const TABLE = "halyard_processed";
 /** How often a claim looks at what stands in its way: a record that is gone by then, or over. */
 const CLAIM_TRIES = 10;
+/** Marks the transaction that the work is given. */
+const SAVEPOINT = "halyard_processed_work";
 /** A name that needs no quotes, perhaps with that of its schema. */
 const PLAIN = /^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)?$/;
 
@@ -143,7 +145,8 @@ export class PostgresStore extends Store {
    * e-mail, still needs a key of its own.
    *
    * @throws what `once` throws; after any of it nothing was written. An error of the commit itself
-   *   leaves open whether it was; the next run finds out.
+   *   leaves open whether it was; the next run finds out. StoreError when the work has ended the
+   *   transaction itself: what it has committed by that stays.
    */
   async transaction<Value>(
     key: string,
@@ -186,8 +189,10 @@ export class PostgresStore extends Store {
       return begun.before;
     }
     const told = begun.unknown ? await answerForUnknown(key, options) : undefined;
-    const response = told ?? write(await work(client), options);
-    await this.#complete(client, key, owner, response, keptMs(options));
+    const response = told ?? write(await withinOwn(client, key, work), options);
+    if (!(await this.#complete(client, key, owner, response, keptMs(options)))) {
+      throw new StoreError(`the work of \`${key}\` took its record away`);
+    }
     return response;
   }
 
@@ -232,6 +237,23 @@ export class PostgresStore extends Store {
   async #change(client: PostgresClient, statement: string, values: unknown[]): Promise<boolean> {
     return (await asked(client.query(statement, values))).rowCount === 1;
   }
+}
+
+/** What the work returns, if the transaction that it was given is still the one under way then. */
+async function withinOwn<Value>(
+  client: PostgresClient,
+  key: string,
+  work: (tx: PostgresClient) => Value | Promise<Value>,
+): Promise<Value> {
+  await asked(client.query(`savepoint ${SAVEPOINT}`));
+  const value = await work(client);
+  try {
+    // A mark that is gone with its transaction, and is in no other.
+    await client.query(`release savepoint ${SAVEPOINT}`);
+  } catch (cause) {
+    throw new StoreError(`the work of \`${key}\` ended or broke its transaction`, { cause });
+  }
+  return value;
 }
 
 function isPool(given: PostgresClient): given is Pool {

@@ -158,6 +158,31 @@ test("a failure leaves neither", async () => {
   expect(await entries(failing)).toBe(1);
 });
 
+test.each([
+  ["rollback"],
+  ["commit"],
+  ["commit; begin"],
+  ["rollback; begin"],
+  ["select 1/0"],
+  ["delete from halyard_processed where key = current_setting('halyard.key')"],
+])("work that runs `%s` is told so", async (statement) => {
+  const job = fakeJob({ id: key("ended") });
+  const ended = store.transaction(
+    job.id,
+    async (tx) => {
+      await tx.query("select set_config('halyard.key', $1, true)", [job.id]);
+      await tx.query(statement).catch(() => {});
+    },
+    { job },
+  );
+  const error = await ended.catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(StoreError);
+  expect(error.message).toMatch(/ended or broke its transaction|took its record away/);
+  // What it has committed itself stays: the record, which says that it has begun.
+  const next = await store.once(job.id, () => "done", { job }).catch((thrown) => thrown.name);
+  expect(next).toBe(statement.startsWith("commit") ? "AlreadyInProgressError" : "done");
+});
+
 test("thirty at once", async () => {
   const job = fakeJob({ id: key("book") });
   const ids = await Promise.all(Array.from({ length: 30 }, () => book(job.nextAttempt())));

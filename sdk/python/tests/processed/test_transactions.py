@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,6 +11,7 @@ import psycopg_pool
 import pytest
 
 from halyard import (
+    AlreadyInProgressError,
     KeyReusedError,
     NonRetryableError,
     OutcomeUnknownError,
@@ -55,6 +57,30 @@ def test_a_failure_leaves_neither(
     assert entries(pool, key) == 0
     book(store, key)
     assert entries(pool, key) == 1
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        *("rollback", "commit", "commit; begin", "rollback; begin", "select 1/0"),
+        "delete from halyard_processed where key = '{key}'",
+    ],
+)
+def test_work_that_ends_its_transaction_is_told_so(store: PostgresStore, end: str) -> None:
+    key = new_key("ended")
+
+    def work(transaction: psycopg.Connection[Any]) -> None:
+        with contextlib.suppress(psycopg.Error):
+            transaction.execute(end.format(key=key).encode())
+
+    with pytest.raises(StoreError, match=r"ended or broke its transaction|took its record away"):
+        store.transaction(key, work)
+    # What it has committed itself stays: the record, which says that it has begun.
+    if end.startswith("commit"):
+        with pytest.raises(AlreadyInProgressError):
+            store.once(key, lambda: "done")
+    else:
+        assert store.once(key, lambda: "done") == "done"
 
 
 def test_a_commit_that_fails_is_the_store_s(

@@ -139,3 +139,24 @@ async fn a_database_that_ends_in_the_middle_leaves_the_outcome_unknown() {
         assert_eq!(again(&store, &fake.next_attempt().job()).await, "unknown", "{end}");
     }
 }
+
+#[tokio::test]
+async fn work_that_ends_its_transaction_is_told_so() {
+    let (mut client, store) = (ledger().await, services::postgres_store().await);
+    let ends = ["rollback", "commit", "commit; begin", "rollback; begin", "select 1/0", "delete"];
+    for end in ends {
+        let job = fake_job("book").id(key("ended")).job();
+        let work = async |transaction: &Transaction<'_>| {
+            let delete = format!("delete from halyard_processed where key = '{}'", job.id());
+            let statement = if end == "delete" { delete.as_str() } else { end };
+            let _ = transaction.batch_execute(statement).await;
+            Ok::<_, HandlerError>(1)
+        };
+        let ended = store.once(job.id()).job(&job).transaction(&mut client, work).await;
+        let error = ended.expect_err(end).to_string();
+        assert!(error.contains("the work of"), "{end}: {error}");
+        // What it has committed itself stays: the record, which says that it has begun.
+        let next = store.once(job.id()).job(&job).run(|| async { Ok::<_, HandlerError>(2) }).await;
+        assert_eq!(next.is_err(), end.starts_with("commit"), "{end}: {next:?}");
+    }
+}

@@ -34,6 +34,9 @@ ValueT = TypeVar("ValueT")
 
 #: How often a claim looks at what stands in its way: a record that is gone by then, or over.
 CLAIM_TRIES = 10
+#: Mark the transaction that the work is given, and take the mark away.
+MARK = b"savepoint halyard_processed_work"
+UNMARK = b"release savepoint halyard_processed_work"
 
 
 class AsyncPostgresStore(AsyncStore):
@@ -122,6 +125,8 @@ class AsyncPostgresStore(AsyncStore):
 
         The parameters are those of `once`. Raises what `once` raises; after any of it nothing was
         written. An error of the commit itself leaves open whether it was; the next run finds out.
+        Raises StoreError when the work has ended the transaction itself: what it has committed by
+        that stays.
         """
         if self._turn is not None:
             raise SettingsError(
@@ -139,7 +144,9 @@ class AsyncPostgresStore(AsyncStore):
                 is_working = False
                 if isinstance(before, Mine):
                     values = (key, claim.owner, response, terms.kept_ms)
-                    await self._run(connection, self._statements.complete, *values)
+                    changed = await self._run(connection, self._statements.complete, *values)
+                    if changed.rowcount != 1:
+                        raise StoreError(f"the work of `{key}` took its record away")
         except Exception as error:
             if is_working:
                 raise
@@ -162,7 +169,21 @@ class AsyncPostgresStore(AsyncStore):
         if isinstance(before, Completed):
             return before.response
         told = await answer_for_unknown(key, terms) if before.unknown else None
-        return terms.write(await awaited(work(connection))) if told is None else told
+        return await self._work(connection, work, key, terms) if told is None else told
+
+    async def _work(
+        self, connection: Any, work: Callable[[Any], Any], key: str, terms: Terms
+    ) -> str:
+        """What the work returns, if the transaction that it was given is still under way then."""
+        with asking():
+            await self._run(connection, MARK)
+        value = await awaited(work(connection))
+        try:
+            # The mark is gone with its transaction, and is in no other.
+            await self._run(connection, UNMARK)
+        except Exception as error:
+            raise StoreError(f"the work of `{key}` ended or broke its transaction") from error
+        return terms.write(value)
 
     async def _claim(self, connection: Any, claim: Claim) -> Claimed:
         times = (claim.in_progress_ms, claim.expires_ms)
