@@ -75,9 +75,11 @@ export function stringify(value: unknown, holdsBigint: boolean): string {
   if (!holdsBigint) {
     return JSON.stringify(value);
   }
-  return JSON.stringify(value, (_key, inner) =>
-    typeof inner === "bigint" ? MARK + inner : inner,
-  ).replace(MARKED, "$1");
+  // A program may have given BigInt a `toJSON`, which has been at `inner`, but not at its holder.
+  return JSON.stringify(value, function (this: Record<string, unknown>, key, inner) {
+    const own = this[key];
+    return typeof own === "bigint" ? MARK + own : inner;
+  }).replace(MARKED, "$1");
 }
 
 /** The first thing in `value` that JSON cannot carry. */

@@ -22,6 +22,22 @@ test("what JSON carries is written as JSON.stringify does", () => {
   expect(writeJson("payload", Object.create(null), false)).toBe("{}");
 });
 
+test("a BigInt is written as an integer, whatever `toJSON` a program has given it", () => {
+  const prototype = BigInt.prototype as { toJSON?: () => string };
+  const value = { amount: 2n ** 60n, list: [1n], at: new Date(0), inner: { toJSON: () => [3n] } };
+  const text = `{"amount":${2n ** 60n},"list":[1],"at":"1970-01-01T00:00:00.000Z","inner":[3]}`;
+  expect(writeJson("payload", value, true)).toBe(text);
+  prototype.toJSON = function () {
+    return String(this);
+  };
+  try {
+    expect(writeJson("payload", value, true)).toBe(text);
+    expect(() => writeJson("payload", value, false)).toThrow(InvalidValueError);
+  } finally {
+    delete prototype.toJSON;
+  }
+});
+
 test("what would be written as {} is an error that names its class", () => {
   class Private {
     readonly #own = 1;
