@@ -159,6 +159,7 @@ async function script({ jobs, queues }: Halyard): Promise<unknown[]> {
   await state(jobs.retry(id));
   await state(jobs.cancel(id));
   await state(jobs.cancel(id));
+  await state(jobs.retry(id, { from: "none" }));
   await state(jobs.runNow(id));
   await create(keyed({ a: 1, b: [1] }));
   await create({ ...keyed(2), ifFailed: "retry" });

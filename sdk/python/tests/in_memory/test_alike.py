@@ -230,6 +230,7 @@ def script(halyard: Halyard) -> list[Any]:
     state(lambda: jobs.retry(id))
     state(lambda: jobs.cancel(id))
     state(lambda: jobs.cancel(id))
+    state(lambda: jobs.retry(id, from_checkpoint="none"))
     state(lambda: jobs.run_now(id))
     create(**first)
     create(**second, if_failed="retry")

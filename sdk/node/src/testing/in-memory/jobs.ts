@@ -174,7 +174,7 @@ export class JobTable {
     }
     const from = held.checkpoints.findIndex((point) => point.name === how.from);
     if (typeof how.from === "string" && from < 0) {
-      throw new Refused(422, "invalid_field", "there is no such checkpoint");
+      throw new Refused(400, "invalid_field", "there is no such checkpoint");
     }
     held.checkpoints = held.checkpoints.slice(0, how.fresh ? 0 : from < 0 ? undefined : from);
     this.revive(held);

@@ -167,7 +167,7 @@ class JobTable:
         kept = 0 if how.get("fresh") else len(names)
         if how.get("from") is not None:
             if how["from"] not in names:
-                raise Refused(422, "invalid_field", "there is no such checkpoint")
+                raise Refused(400, "invalid_field", "there is no such checkpoint")
             kept = min(kept, names.index(how["from"]))
         self._take_key(held)
         del held.checkpoints[kept:]
