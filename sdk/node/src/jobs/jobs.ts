@@ -193,8 +193,8 @@ export class Jobs {
   async retry(id: string, options: RetryOptions = {}): Promise<RetriedJob> {
     refuseUnknown("retry", options, ["life", "from", "fresh", "allowCompleted"]);
     const { life, from, fresh, allowCompleted: allow_completed } = options;
-    const body = { life, from, fresh, allow_completed };
-    return (await this.#act(id, "retry", JSON.stringify(body), once())).retried();
+    const body = writeJson("retry", { life, from, fresh, allow_completed }, false);
+    return (await this.#act(id, "retry", body, once())).retried();
   }
 
   /** Cancels a job: at once, or, when it runs, as soon as its handler has heard of it. */
@@ -269,7 +269,7 @@ export class Jobs {
       const reader = await this.#read({
         method: "POST",
         path: "/v1/jobs/bulk",
-        body: JSON.stringify({ action, ids: part, lives }),
+        body: writeJson("bulk", { action, ids: part, lives }, false),
         idempotencyKey: once(),
       });
       for (const result of reader.list("results") as BulkWire[]) {

@@ -93,6 +93,15 @@ test("a hook that there is not", () => {
   expect(() => worker.on("idle", nothing)).toThrow(SettingsError);
 });
 
+test("a life that is no number is refused, and not left out", async () => {
+  const { jobs } = new Halyard({ url: "http://127.0.0.1:1", retryFor: 0 });
+  for (const life of [Number("none"), 1n as unknown as number]) {
+    await expect(jobs.retry("job_1", { life })).rejects.toThrow("retry does not fit at `life`");
+    const bulk = jobs.bulk("retry", ["job_1"], { lives: { job_1: life } });
+    await expect(bulk).rejects.toThrow("bulk does not fit at `lives.job_1`");
+  }
+});
+
 test("a request needs time", () => {
   for (const timeout of [0, "0s", 0.4] as const) {
     expect(() => new Halyard({ timeout })).toThrow("a request needs more than 0");
