@@ -231,8 +231,8 @@ impl Job {
     }
 
     /// Does a part of the work once: runs `work`, stores what it returns under `name`, and returns
-    /// the stored value in every later attempt. When the worker dies after the work and before its
-    /// result is stored, the work is done again.
+    /// the stored value, now and in every later attempt. When the worker dies after the work and
+    /// before its result is stored, the work is done again.
     ///
     /// The name is the step's identity within the job: a second step of the same name runs nothing
     /// and returns the first one's value, for which it waits while the first is under way. In a
@@ -262,7 +262,8 @@ impl Job {
         }
         let value = work().await.map_err(Into::into)?;
         self.checkpoint_with(name, &value).await?;
-        Ok(value)
+        // As every later attempt gets it: a handler that works now works then.
+        Ok(self.checkpoint_value(name)?.unwrap_or(value))
     }
 
     /// Completes the job in the caller's own transaction, in the PostgreSQL that the server keeps

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -75,6 +76,37 @@ def test_below_other_decorators_and_in_memory() -> None:
     created = [test.jobs.create(task=task, payload=Charge(2)).id for task in ("charge", "again")]
     assert test.drain() == 2
     assert [test.jobs.get(id).result for id in created] == [f"2 for {id}" for id in created]
+
+
+@dataclass
+class Quote:
+    """A result of a step."""
+
+    amount: Decimal
+    places: tuple[int, int] = (1, 2)
+
+
+STORED: dict[str, Any] = {"amount": 10.1, "places": [1, 2]}
+
+
+@pytest.mark.parametrize(("into", "wanted"), [(Any, STORED), (Quote, Quote(Decimal("10.1")))])
+def test_a_step_returns_what_is_stored_the_first_time_too(into: Any, wanted: Any) -> None:
+    job = fake_job({})
+    for _ in range(2):
+        assert job.step("quote", lambda: Quote(Decimal("10.1")), into=into) == wanted
+        job = job.next_attempt()
+
+    async def twice() -> None:
+        job = fake_async_job({})
+
+        async def quote() -> Quote:
+            return Quote(Decimal("10.1"))
+
+        for _ in range(2):
+            assert await job.step("quote", quote, into=into) == wanted
+            job = job.next_attempt()
+
+    asyncio.run(twice())
 
 
 def test_a_step_within_one_of_its_name_ends_with_the_attempt() -> None:

@@ -241,6 +241,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_step_returns_what_is_stored_the_first_time_too() -> Result<(), HandlerError> {
+        #[derive(serde::Serialize, serde::Deserialize)]
+        struct Quote {
+            #[serde(skip)]
+            place: u64,
+        }
+        let fake = fake_job("t");
+        for job in [fake.job(), fake.next_attempt().job()] {
+            let quote = job.step("quote", async || Ok::<_, HandlerError>(Quote { place: 7 }));
+            assert_eq!(quote.await?.place, 0);
+        }
+        Ok(())
+    }
+
+    #[tokio::test]
     async fn a_step_within_one_of_its_name_ends_with_the_attempt() {
         let fake = fake_job("t");
         let job = fake.job();

@@ -179,24 +179,25 @@ class AsyncJob:
     async def step(self, name: str, work: Callable[[], Awaitable[T]], *, into: Any = Any) -> T:
         """Does a part of the work once.
 
-        Awaits `work()`, stores what it returns under `name`, and returns the stored value in every
-        later attempt, as JSON gives it back or read into the type `into`. When the worker dies
-        after the work and before its result is stored, the work is done again.
+        Awaits `work()`, stores what it returns under `name`, and returns the stored value, now and
+        in every later attempt: as JSON gives it back (a tuple is a list then, a dataclass a
+        dictionary), or read into the type `into`. When the worker dies after the work and before
+        its result is stored, the work is done again.
 
         The name is the step's identity within the job: a second step of the same name runs nothing
         and returns the first one's value, for which it waits while the first is under way. In a
         loop, put the item's id into the name: `f"send:{user.id}"`.
 
-        Raises what `work` raises, and what `checkpoint` raises.
+        Raises what `work` raises, and what `checkpoint` raises; InvalidValueError names the path
+        that does not fit `into`.
         """
         self.signal.check()
         async with self._turns.of(name):
-            if name in self.checkpoints:
-                stored: T = self.checkpoint_value(name, into=into)
-                return stored
-            value = await work()
-            await self.checkpoint(name, value)
-            return value
+            if name not in self.checkpoints:
+                await self.checkpoint(name, await work())
+            # As every later attempt gets it: a handler that works now works then.
+            stored: T = self.checkpoint_value(name, into=into)
+            return stored
 
     def snooze(self, delay: Duration) -> NoReturn:
         """Puts the job off for `delay` without counting the attempt. Raises.
