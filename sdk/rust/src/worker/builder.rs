@@ -18,7 +18,7 @@ use super::handler::{AnyHandler, Handler, any};
 use super::verdict::{Retryable, retryable};
 use super::{CancelledJob, FailedJob, Hooks, LostJob, Worker};
 
-/// Characters of a worker's name.
+/// Characters of the name of a queue, a task or a worker.
 const NAME_CHARS_MAX: usize = 128;
 
 /// The settings of a worker. Everything but the queues and one task may be left out.
@@ -175,7 +175,8 @@ impl WorkerBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::Settings`] when a setting is missing or out of its range.
+    /// [`Error::Settings`] when a setting is missing or out of its range, and for the name of a
+    /// queue, a task or the worker that the server would not take.
     pub fn build(self) -> Result<Worker, Error> {
         if let Some(wrong) = self.wrong() {
             return Err(Error::Settings(wrong));
@@ -199,12 +200,21 @@ impl WorkerBuilder {
 
     fn wrong(&self) -> Option<String> {
         let lease = Duration::from_secs(5)..=Duration::from_secs(3_600);
+        let queues = self.queues.iter().map(|name| ("a queue", name));
+        let tasks = self.handlers.keys().map(|name| ("a task", name));
+        let workers = self.name.iter().map(|name| ("a worker", name));
+        let mut names = queues.chain(tasks).chain(workers);
         let wrong = if self.queues.is_empty() {
             "a worker needs a queue: `.queues([\"default\"])`"
         } else if self.handlers.is_empty() {
             "a worker needs a task: `.task(\"name\", handler)`"
         } else if let Some(task) = &self.doubled {
             return Some(format!("the task `{task}` has two handlers"));
+        } else if let Some((what, name)) = names.find(|(_, name)| !is_name(name)) {
+            return Some(format!(
+                "{what} cannot be called {name:?}: a name is 1 to {NAME_CHARS_MAX} characters of \
+                 `A-Z a-z 0-9 . _ : / -`, and begins with a letter or a digit"
+            ));
         } else if !(1..=LEASES_MAX).contains(&self.pace.concurrency) {
             "concurrency is 1 to 1,000"
         } else if !lease.contains(&self.pace.lease) {
@@ -224,6 +234,15 @@ impl fmt::Debug for WorkerBuilder {
             .field("pace", &self.pace)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether the server takes it as the name of a queue, a task or a worker. It refuses the claims of
+/// a worker with another one, which would then work on nothing.
+fn is_name(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "._:/-".contains(c);
+    text.len() <= NAME_CHARS_MAX
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(fits)
 }
 
 /// Host and process, as far as they fit into a name.
@@ -254,11 +273,19 @@ mod tests {
     #[test]
     fn settings() {
         let full = || builder().queues(["q"]).task("t", nothing);
-        assert!(full().build().is_ok());
+        let longest = format!("9{}", "._:/-".repeat(25));
+        for named in [full(), full().queues([&longest]).task(&longest, nothing).name(&longest)] {
+            assert!(named.build().is_ok());
+        }
         for (wrong, part) in [
             (builder().task("t", nothing), "a queue"),
             (builder().queues(["q"]), "a task"),
             (full().task("t", nothing), "`t` has two handlers"),
+            (full().queues(["billing queue"]), "a queue cannot be called \"billing queue\""),
+            (full().queues([""]), "a queue cannot be called"),
+            (full().task("-t", nothing), "a task cannot be called"),
+            (full().task("t".repeat(129), nothing), "a task cannot be called"),
+            (full().name("ü"), "a worker cannot be called"),
             (full().concurrency(0), "concurrency"),
             (full().concurrency(1001), "concurrency"),
             (full().lease(Duration::from_secs(4)), "lease"),
