@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from email.message import Message
+from typing import Any, ClassVar, cast
+from urllib.error import HTTPError
 
 import httpx2
 import pytest
@@ -20,7 +22,7 @@ from halyard import (
     _problem,
 )
 from halyard._worker.handler import handler_of
-from halyard._worker.verdict import Completed, Failed, Snoozed, judge, judge_result
+from halyard._worker.verdict import Completed, Failed, Retryable, Snoozed, judge, judge_result
 from halyard.testing import fake_job
 
 
@@ -75,10 +77,21 @@ def test_a_class_of_ones_own() -> None:
     def broken(error: BaseException) -> bool:
         raise RuntimeError("no idea")
 
-    for rule, expected in ((decide, False), (broken, True)):
-        failure = judge(ValueError("declined"), rule)
+    async def awaited(error: BaseException) -> bool:
+        raise RuntimeError("never")
+
+    declined, refused = ValueError("declined"), HTTPError("", 402, "no", Message(), None)
+    for rule, error, expected in (
+        (decide, declined, False),
+        # The default rule decides where there is none.
+        (broken, declined, True),
+        (broken, refused, False),
+        (awaited, declined, True),
+        (awaited, refused, False),
+    ):
+        failure = judge(error, cast("Retryable", rule))
         assert isinstance(failure, Failed)
-        assert failure.retryable is expected
+        assert failure.retryable is expected, rule
 
 
 def test_snoozes() -> None:

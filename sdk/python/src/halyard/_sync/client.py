@@ -97,7 +97,8 @@ class Halyard:
         - `name`: for people, up to 128 characters of `A-Z a-z 0-9 . _ : / -`; host and process
           when not set.
         - `retryable`: decides which errors are worth another attempt. Errors that say so
-          themselves, such as NonRetryableError, are not asked about.
+          themselves, such as NonRetryableError, are not asked about. One that raises, or is a
+          coroutine function, leaves it to the default, `halyard.retryable`.
         - `on_error`: is called when the worker's own calls begin to fail.
         - `on_failed`: is called when an attempt has failed.
         - `on_lost`: is called when a lease or a deadline has passed under a handler, or a report

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, replace
+from inspect import isawaitable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -185,11 +186,18 @@ def _judge(error: BaseException, decide: Retryable) -> Ending:
 
 
 def _decide(error: BaseException, decide: Retryable) -> bool:
+    """A rule of the program's that fails itself is none, nor is one that is to be awaited."""
     try:
-        return bool(decide(error))
+        said: object = decide(error)
+        if not isawaitable(said):
+            return bool(said)
+        if isinstance(said, Coroutine):
+            # Or Python would warn that nobody awaits it.
+            said.close()
     except Exception:
-        # A rule that fails must not lose the report.
-        return True
+        # It must not lose the report.
+        pass
+    return retryable(error)
 
 
 def judge_after(error: BaseException, retryable: Retryable, completed_in: str | None) -> Ending:
