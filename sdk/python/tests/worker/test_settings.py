@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from halyard import AsyncHalyard, Halyard, SettingsError
-from halyard.testing import TestHalyard
+from halyard.testing import Server, TestHalyard
 
 NAMES: list[Any] = ["", "a b", "é", "-a", "a" * 129, "a\n", 5, None]
 
@@ -44,3 +44,13 @@ def test_names(name: str) -> None:
 def test_settings_that_are_none(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(SettingsError, match=words):
         Halyard().worker(queues=["q"], **settings)
+
+
+def test_a_task_that_comes_too_late(server: Server) -> None:
+    with Halyard(server.url) as client:
+        worker = client.worker(queues=["q"])
+        worker.task("a", lambda job: None)
+        for _ in range(2):
+            with worker, pytest.raises(SettingsError, match="'b' comes too late"):
+                worker.task("b", lambda job: None)
+        worker.task("b", lambda job: None)

@@ -37,6 +37,13 @@ class Lifecycle:
             self._starting = self._starts
             return self._starts
 
+    @property
+    def is_going(self) -> bool:
+        """Whether it is running, or being started."""
+        with self._lock:
+            at_work = self._desk is not None and not self._desk.has_ended
+            return at_work or self._starting is not None
+
     def started(self, number: int, desk: Desk) -> None:
         """The start has succeeded: the desk is set to work.
 

@@ -73,10 +73,14 @@ class AnyWorker:
         It answers with the function, for tests to call; one that takes a payload may be called with
         the job alone too, and gets the job's payload then.
 
-        Raises SettingsError when the task has a handler already, the function can be none, or no
-        task can have the name.
+        Tasks belong before `start`, as the worker tells the server then what it takes.
+
+        Raises SettingsError when the worker runs, the task has a handler already, the function can
+        be none, or no task can have the name.
         """
         _names.check("a task", name)
+        if self._lifecycle.is_going:
+            raise SettingsError(f"the task {name!r} comes too late: the worker has been started")
         if handler is None:
             return lambda function: self.task(name, function)
         if name in self._plan.handlers:
