@@ -17,6 +17,7 @@ from halyard._worker.board import (
     Fail,
     Idle,
     Lost,
+    Overrun,
     Pace,
     Report,
     Start,
@@ -141,6 +142,8 @@ def words(action: Action) -> str:
             return f"lost {action.lost.id}"
         case Cancelled():
             return f"cancelled {action.cancelled.id}"
+        case Overrun():
+            return f"{action.count} of {action.places} places"
         case Idle():
             return "idle"
         case Tell():

@@ -33,6 +33,7 @@ from .board import (
     Fail,
     Idle,
     Lost,
+    Overrun,
     Report,
     Start,
     Tell,
@@ -191,6 +192,13 @@ class Desk:
                 self._teller.lost(action.lost)
             case Cancelled():
                 self._teller.cancelled(action.cancelled)
+            case Overrun():
+                _log.warning(
+                    "handlers that were told to stop and go on hold %d of %d places; what a plain "
+                    "function waits for needs a timeout of its own",
+                    action.count,
+                    action.places,
+                )
             case Idle():
                 self._teller.idle()
             case Tell():

@@ -12,6 +12,7 @@ Its methods take in what happened, `poll` says what to do about it and about the
 | `reports` | what is still to be reported |
 | `held` | one start that the worker holds, from its claim to its report |
 | `streak` | when to tell of calls that fail |
+| `overdue` | handlers that do not stop |
 | `shutdown` | how a worker ends |
 | `actions` | what to do |
 
@@ -38,6 +39,7 @@ from .actions import (
     Fail,
     Idle,
     Lost,
+    Overrun,
     Report,
     Start,
     Tell,
@@ -45,6 +47,7 @@ from .actions import (
 from .beating import Beating
 from .claiming import Claiming
 from .held import Held
+from .overdue import Overdue
 from .pulse import Pulse
 from .reports import Reports
 from .shutdown import Shutdown
@@ -63,6 +66,7 @@ __all__ = [
     "Fail",
     "Idle",
     "Lost",
+    "Overrun",
     "Pace",
     "Report",
     "Start",
@@ -106,6 +110,7 @@ class Board:
         self.pulse = Pulse(now)
         self.beating = Beating(pace.lease, now)
         self.reports = Reports()
+        self.overdue = Overdue()
         self.shutdown: Shutdown | None = None
         #: Jobs that the server has taken back since the worker was stopped.
         self.given_back = 0
@@ -138,6 +143,9 @@ class Board:
             self.actions.append(Report(pending))
         if self.quiet_since is not None:
             self._pass_idle(now)
+        overdue = self.overdue.next(now)
+        if overdue > 0:
+            self.actions.append(Overrun(overdue, self.pace.concurrency))
         actions, self.actions = self.actions, []
         return actions
 
@@ -151,6 +159,7 @@ class Board:
             self.claiming.wake_at(self._free()),
             self.beating.wake_at(self.shutdown is not None),
             self.reports.wake_at(),
+            self.overdue.wake_at(),
             self._idle_at(),
         )
 
@@ -249,6 +258,7 @@ class Board:
         if held is None or not held.is_running:
             return
         self.running -= 1
+        self.overdue.ended(slot)
         if held.is_forsaken(ending):
             self.stop(now)
         self._report(now, slot, held, ending)
@@ -300,6 +310,7 @@ class Board:
                 self._abort(now, slot, AbortReason.LEASE_LOST, False)
             if held.is_to_be_dropped(now):
                 self.actions.append(Drop(slot))
+                self.overdue.add(now, slot)
         self.time_due = min((held.wake_at() for held in self.held.values()), default=_NEVER)
 
     def _grow_quiet(self, now: float) -> None:

@@ -91,6 +91,14 @@ class Cancelled:
 
 
 @dataclass(slots=True)
+class Overrun:
+    """Tell that handlers which do not stop hold so many of the places."""
+
+    count: int
+    places: int
+
+
+@dataclass(slots=True)
 class Idle:
     """Tell that there is nothing to do."""
 
@@ -113,6 +121,7 @@ Action = (
     | Fail
     | Lost
     | Cancelled
+    | Overrun
     | Idle
     | Tell
 )
