@@ -206,6 +206,7 @@ export class Job<Payload = any> {
    * all. `client` is a client of `pg` on which a transaction was begun. Call it last before the
    * commit, for until then nobody else can change the job, heartbeats among them; and return after
    * the commit. What the handler returns then is not looked at: `result` is the job's result.
+   * Without a commit the attempt fails, and the job is retried.
    *
    * @throws LeaseLostError when another worker may run the job by now: roll back; ApiError for a
    *   result that is refused; InvalidValueError for one that JSON cannot carry.

@@ -257,6 +257,34 @@ test("a handler that fails after its commit leaves its job completed", async () 
   }
 });
 
+test("a handler that returns without a commit runs again", async () => {
+  const { id } = await halyard.jobs.create({
+    queue: "open",
+    task: "open",
+    backoff: { initial: 0 },
+  });
+  const worker = halyard.worker({ queues: ["open"] });
+  const told: FailedJob[] = [];
+  worker.on("failed", (failed) => told.push(failed));
+  worker.task("open", async (job) =>
+    lend(async (client) => {
+      await client.query("begin");
+      await job.completeIn(client, job.attempt);
+      if (job.attempt === 1) {
+        // Swallowed: the commit is a rollback then, and no error.
+        await client.query("insert into nowhere values (1)").catch(() => {});
+      }
+      await client.query("commit");
+    }),
+  );
+  const ended = worker.start();
+  const done = await halyard.jobs.wait(id);
+  await worker.stop();
+  await ended;
+  expect(done).toMatchObject({ state: "completed", result: 2, attempt: 2, rejected: 0 });
+  expect(told).toMatchObject([{ type: "NotCommitted", attempt: 1, completed: false }]);
+});
+
 test("an order is placed once, whoever places it twice", async () => {
   const order = { id: "twice", email: "a@example.com" };
   const id = await lend((client) => placeOrder(halyard, client, order));

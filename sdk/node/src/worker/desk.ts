@@ -3,10 +3,9 @@
 import type { Answer, Call, Connection } from "../connection.js";
 import { path } from "../connection.js";
 import { TIMER_MAX_MS } from "../duration.js";
-import { type AbortReason, HalyardError, LeaseLostError, WorkerStoppedError } from "../errors.js";
+import { type AbortReason, HalyardError, WorkerStoppedError } from "../errors.js";
 import { Job } from "../job.js";
-import type { Keeper } from "../job-setting.js";
-import { isTemporary, pauseBefore } from "../retry.js";
+import { isTemporary } from "../retry.js";
 import { applySchema, type StandardSchema } from "../task.js";
 import { withTraceparent } from "../trace.js";
 import { troubleError } from "./beater.js";
@@ -18,7 +17,8 @@ import type { HookArguments, HookName, Hooks } from "./hooks.js";
 import { monotonic } from "./lease-table.js";
 import type { Result } from "./reports.js";
 import type { Retryable } from "./retryable.js";
-import { type Ending, judge, judgeResult } from "./verdict.js";
+import { ServerKeeper } from "./server-keeper.js";
+import { type Ending, judge, judgeResult, UNCOMMITTED } from "./verdict.js";
 
 /** A handler as it was given to the worker. */
 export interface Registered {
@@ -245,19 +245,41 @@ export class AtWork implements Desk {
   }
 
   #completed(held: Held, value: unknown): void {
-    const told = held.job?.completedIn;
-    const ending: Ending =
-      told === undefined
-        ? judgeResult(value, this.#connection.bigint)
-        : { kind: "completed", result: told.result };
-    this.#board.ended(monotonic(), held, ending);
-    this.#askPoll();
+    const { job } = held;
+    if (job?.completedIn === undefined) {
+      this.#ended(held, judgeResult(value, this.#connection.bigint));
+      return;
+    }
+    const { start, completedIn } = job;
+    const ending: Ending = { kind: "completed", result: completedIn.result };
+    void this.#isUnfinished(held.id, start).then((unfinished) => {
+      this.#ended(held, unfinished ? UNCOMMITTED : ending);
+    });
+  }
+
+  /**
+   * Whether a start that its handler has completed in a transaction still runs: the transaction was
+   * not committed, though the handler may have seen no error. PostgreSQL answers the `COMMIT` of a
+   * failed transaction with `ROLLBACK`. Also true when the server does not say: it decides then.
+   */
+  async #isUnfinished(id: string, start: number): Promise<boolean> {
+    try {
+      const answer = await this.#connection.send({ method: "GET", path: `/v1/jobs${path(id)}` });
+      const { state, starts } = answer.json(false).value as { state: string; starts: number };
+      return state === "running" && starts === start;
+    } catch {
+      return true;
+    }
   }
 
   #failed(held: Held, error: unknown): void {
     const ending = judge(error, this.#plan.retryable);
     const isLate = ending.kind === "failed" && held.job?.completedIn !== undefined;
-    this.#board.ended(monotonic(), held, isLate ? { ...ending, completedIn: true } : ending);
+    this.#ended(held, isLate ? { ...ending, completedIn: true } : ending);
+  }
+
+  #ended(held: Held, ending: Ending): void {
+    this.#board.ended(monotonic(), held, ending);
     this.#askPoll();
   }
 
@@ -321,74 +343,4 @@ function listOf<T>(answer: Answer, value: unknown, member: string): readonly T[]
     throw answer.unexpected(`a list \`${member}\` was expected`);
   }
   return list;
-}
-
-/** Writes the checkpoints of one start, again and again until the server has taken them or not. */
-class ServerKeeper implements Keeper {
-  readonly #connection: Connection;
-  readonly #board: Board;
-  readonly #held: Held;
-  readonly #changed: () => void;
-
-  constructor(connection: Connection, board: Board, held: Held, changed: () => void) {
-    this.#connection = connection;
-    this.#board = board;
-    this.#held = held;
-    this.#changed = changed;
-  }
-
-  async write(job: Job, name: string, value: string | undefined): Promise<void> {
-    const { id, token } = this.#held;
-    const own = value === undefined ? "" : `,"value":${value}`;
-    const call: Call = {
-      method: "POST",
-      path: `/v1/jobs${path(id)}/checkpoints`,
-      body: `{"token":${JSON.stringify(token)},"name":${JSON.stringify(name)}${own}}`,
-    };
-    this.#read(job, await job.orAborted(this.#send(call, job)));
-  }
-
-  async #send(call: Call, job: Job): Promise<Answer> {
-    for (let repeats = 1; ; repeats += 1) {
-      let asked: number | undefined;
-      try {
-        const answer = await this.#connection.sendOnce(call);
-        if (!isTemporary(answer.status)) {
-          return answer;
-        }
-        asked = answer.retryAfterMs;
-      } catch (error) {
-        if (job.abortedBy !== undefined) {
-          throw error;
-        }
-      }
-      const wait = pauseBefore(repeats, asked, Math.random());
-      await new Promise((resolve) => {
-        setTimeout(resolve, Math.min(wait, TIMER_MAX_MS)).unref();
-      });
-      if (job.abortedBy !== undefined) {
-        throw job.abortedBy;
-      }
-    }
-  }
-
-  #read(job: Job, answer: Answer): void {
-    if (!answer.isSuccess) {
-      const error = answer.error();
-      if ("code" in error && error.code === "lease_lost") {
-        this.#tell("lease_lost");
-        throw job.abortedBy ?? new LeaseLostError();
-      }
-      throw error;
-    }
-    const written = answer.json(false).value as { cancel_requested?: boolean } | null;
-    if (written?.cancel_requested) {
-      this.#tell("cancelled");
-    }
-  }
-
-  #tell(reason: AbortReason): void {
-    this.#board.told(monotonic(), this.#held, reason);
-    this.#changed();
-  }
 }

@@ -47,6 +47,19 @@ export interface FailureText {
   readonly stack: string | undefined;
 }
 
+/** The ending of a handler that returned after `completeIn`, without a commit. */
+export const UNCOMMITTED: Ending = {
+  kind: "failed",
+  error: {
+    type: "NotCommitted",
+    message: "the handler returned, and its transaction with completeIn was not committed",
+    stack: undefined,
+  },
+  retryable: true,
+  retryAfterMs: undefined,
+  completedIn: true,
+};
+
 /** The ending that a returned value is; one that is no JSON, or far too large, is a failure. */
 export function judgeResult(value: unknown, bigint: boolean): Ending {
   let message: string;

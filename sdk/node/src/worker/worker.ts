@@ -8,6 +8,7 @@
  * | `verdict` `retryable` | from what a handler did to what is reported |
  * | `board` | what the worker knows and does next: a state machine without input or output |
  * | `desk` | does what the board says |
+ * | `server-keeper` | writes checkpoints |
  * | `heartbeats` `heartbeat-thread` | the thread that renews leases, and the program's side of it |
  * | `signals` | SIGTERM and SIGINT |
  * | this one | start, stop, and what can be a handler |

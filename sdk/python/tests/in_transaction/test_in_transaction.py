@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
@@ -185,6 +186,41 @@ def test_a_handler_that_fails_after_its_commit_leaves_its_job_completed(
         ("TypeError", "too late", None, committed)
     ]
     assert lost == []
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_handler_that_returns_without_a_commit_runs_again(world: World, is_async: bool) -> None:
+    told: list[FailedJob] = []
+    job = world.halyard.jobs.create(
+        queue="open", task="open", payload=is_async, backoff={"initial": 0, "max": 0}
+    )
+    worker = world.halyard.worker(queues=["open"], on_failed=told.append)
+
+    def swallow(connection: psycopg.Connection[Any], attempt: int) -> None:
+        # The commit is a rollback then, and no error.
+        if attempt == 1:
+            with contextlib.suppress(psycopg.Error):
+                connection.execute("INSERT INTO nowhere VALUES (1)")
+        connection.commit()
+
+    def plain(job: Job) -> None:
+        with world.connect() as connection:
+            job.complete_in(connection, job.attempt)
+            swallow(connection, job.attempt)
+
+    async def coroutine(job: AsyncJob) -> None:
+        connection = await psycopg.AsyncConnection.connect(world.database)
+        async with connection:
+            await job.complete_in(connection, job.attempt)
+            if job.attempt == 1:
+                with contextlib.suppress(psycopg.Error):
+                    await connection.execute("INSERT INTO nowhere VALUES (1)")
+
+    worker.task("open", coroutine if is_async else plain)
+    with worker:
+        done = world.halyard.jobs.wait(job.id, timeout=60.0)
+    assert (done.state, done.result, done.attempt, done.rejected) == ("completed", 2, 2, 0)
+    assert [(it.type, it.attempt, it.completed) for it in told] == [("NotCommitted", 1, False)]
 
 
 def test_the_same_on_an_event_loop(world: World) -> None:

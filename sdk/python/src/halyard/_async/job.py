@@ -151,6 +151,7 @@ class AsyncJob:
         What the transaction did, and that the job is done, take effect together or not at all.
         Call it last before the commit, for until then nobody else can change the job, heartbeats
         among them; and return after the commit. What the handler returns then is not looked at.
+        Without a commit the attempt fails, and the job is retried.
 
         Raises LeaseLostError when another worker may run the job by now, ApiError for a result
         that is refused, InvalidValueError for one that is no JSON.

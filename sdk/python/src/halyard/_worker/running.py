@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import _forking, _trace
 from .._async.calls import AsyncCalls
@@ -13,6 +13,8 @@ from .._async.job import AsyncJob
 from .._async.record import AsyncServerRecord
 from .._checkpoints import Checkpoints
 from .._checkpoints import Start as JobStart
+from .._http import Answer
+from .._settings import request
 from .._signal import AnySignal, AsyncSignal, Signal, abort
 from .._sync.calls import Calls
 from .._sync.job import Job
@@ -23,7 +25,7 @@ from .handler import Handler
 from .loop import Loop
 from .plan import Plan
 from .pool import Pool
-from .verdict import Dropped, Ending, judge, judge_after, judge_result
+from .verdict import Dropped, Ending, judge, judge_after, judge_committed, judge_result
 
 if TYPE_CHECKING:
     from .desk import Desk
@@ -126,7 +128,15 @@ class Runs:
             self._leave_if_forked(error)
             return judge_after(error, self._plan.retryable, job._start.completed_in)
         self._leave_if_forked(None)
-        return judge_result(value, job._start.completed_in)
+        completed_in = job._start.completed_in
+        if completed_in is None:
+            return judge_result(value)
+        try:
+            answer = self._calls.send(request("GET", "v1", "jobs", job.id))
+            return judge_committed(completed_in, _is_unfinished(answer, job._start))
+        except HalyardError:
+            # The server decides when it is back.
+            return judge_committed(completed_in, True)
 
     def _leave_if_forked(self, error: BaseException | None) -> None:
         """Ends the process when it is a child of the handler's, which has no worker to go on in."""
@@ -139,7 +149,7 @@ class Runs:
             with _trace.attached(job.traceparent):
                 value = await handler.run_async(job)
             self._leave_if_forked(None)
-            ending = judge_result(value, job._start.completed_in)
+            ending = await self._judge_async(value, job)
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             is_told = task is not None and task.cancelling() > 0
@@ -153,6 +163,16 @@ class Runs:
             # No await from here on: a cancelled task reports all the same.
             desk.ended(slot, ending)
 
+    async def _judge_async(self, value: Any, job: AsyncJob) -> Ending:
+        completed_in = job._start.completed_in
+        if completed_in is None:
+            return judge_result(value)
+        try:
+            answer = await self._async_calls.send(request("GET", "v1", "jobs", job.id))
+            return judge_committed(completed_in, _is_unfinished(answer, job._start))
+        except HalyardError:
+            return judge_committed(completed_in, True)
+
 
 class _Tell:
     """Tells the desk what the answer to a checkpoint said."""
@@ -165,6 +185,11 @@ class _Tell:
 
     def __call__(self, reason: AbortReason) -> None:
         self._desk.told(self._slot, reason)
+
+
+def _is_unfinished(answer: Answer, start: JobStart) -> bool:
+    job = answer.members("state", "starts")
+    return (job["state"], job["starts"]) == ("running", start.start)
 
 
 def _start_of(action: Start, decimals: bool) -> JobStart:

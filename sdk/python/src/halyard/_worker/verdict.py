@@ -79,6 +79,13 @@ Ending = Completed | Failed | Snoozed | Dropped
 Retryable = Callable[[BaseException], bool]
 
 _NOTHING = Completed(None)
+UNCOMMITTED = Failed(
+    "NotCommitted",
+    "the handler returned, and its transaction with complete_in was not committed",
+    None,
+    True,
+    completed_in=True,
+)
 
 
 def retryable(error: BaseException) -> bool:
@@ -211,14 +218,18 @@ def judge_after(error: BaseException, retryable: Retryable, completed_in: str | 
     return ending
 
 
-def judge_result(value: Any, completed_in: str | None = None) -> Ending:
-    """The ending that a returned value is.
+def judge_committed(result: str, is_unfinished: bool) -> Ending:
+    """The ending of a handler that has returned after it had completed the job in a transaction.
 
-    One that is no JSON, or far too large, is a failure. `completed_in` is the result with which the
-    handler completed the job in a transaction; then what it returned is nothing.
+    What it returned is nothing, `result` counts. A start that is not finished by then is one whose
+    transaction was not committed, though the handler may have seen no error: PostgreSQL answers
+    the COMMIT of a failed transaction with ROLLBACK.
     """
-    if completed_in is not None:
-        return Completed(completed_in)
+    return UNCOMMITTED if is_unfinished else Completed(result)
+
+
+def judge_result(value: Any) -> Ending:
+    """The ending that a returned value is. One that is no JSON, or far too large, is a failure."""
     if value is None:
         return _NOTHING
     try:
