@@ -1,11 +1,16 @@
 //! A stranger's transaction that holds a lock.
 
+use std::time::{Duration, Instant};
+
 use halyard_tests::postgres::{Database, Url};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::runtime;
 use tokio_postgres::NoTls;
 
 use crate::trial::{Trial, refused, server_on};
+
+/// From then on without a stamp the store was not served.
+const OUTAGE: Duration = Duration::from_millis(halyard_core::limits::OUTAGE_MS.unsigned_abs());
 
 /// Runs a statement in a transaction of its own, which stays open while `act` runs.
 fn while_open<T>(url: &Url, statement: &str, act: impl FnOnce() -> T) -> T {
@@ -52,6 +57,50 @@ fn a_lock_on_a_job_is_in_the_way_of_that_job_alone() {
         assert!(jobs.iter().all(|job| job["id"] != id.as_str()), "{claimed}");
     });
     client.call_raw("POST", &cancel, Some(b"{}")).expect(200);
+}
+
+/// A handler's own transaction may hold its job's row for long. Its worker's other leases live on and
+/// their reports count; so do other calls, and a server starts beside it, also after an outage.
+#[test]
+fn a_lock_on_a_running_job_leaves_other_leases_and_the_outage_rule_alone() {
+    let database = Database::new();
+    let mut server = server_on(&database.url());
+    let mut client = server.client();
+    for _ in 0..2 {
+        client.post("/v1/jobs", &json!({"task": "t"})).expect(201);
+    }
+    let claim = json!({"worker": {"id": "wrk_1"}, "queues": ["default"], "max": 2});
+    let jobs = client.post("/v1/jobs/claim", &claim).expect(200)["jobs"].clone();
+    let [held, other] =
+        [0, 1].map(|at| json!({"id": jobs[at]["id"], "token": jobs[at]["lease"]["token"]}));
+    let lock = "SELECT 1 FROM halyard.jobs WHERE state = 2 ORDER BY seq LIMIT 1 FOR UPDATE";
+    let heartbeat = json!({"worker": {"id": "wrk_1"}, "leases": [held, other]});
+    while_open(&database.url(), lock, || {
+        let since = Instant::now();
+        let mut last = Value::Null;
+        while since.elapsed() < OUTAGE * 2 {
+            let beat = client.post("/v1/jobs/heartbeat", &heartbeat).expect(200);
+            let [held, other] = [0, 1].map(|at| beat["results"][at].clone());
+            assert_eq!([&held["status"], &other["status"]], ["ok", "ok"]);
+            let renewed = [&held["expires_at"], &other["expires_at"]].map(Value::to_string);
+            assert!(last.is_null() || last["held"] == renewed[0] && last["other"] != renewed[1]);
+            last = json!({"held": renewed[0], "other": renewed[1]});
+            client.post("/v1/jobs", &json!({"task": "u", "queue": "u"})).expect(201);
+        }
+        server.kill();
+        std::thread::sleep(OUTAGE + Duration::from_secs(1));
+        server.restart();
+        let mut client = server.client();
+        client.post("/v1/jobs/heartbeat", &heartbeat).expect(200);
+        let outcomes = [&held, &other].map(
+            |lease| json!({"id": lease["id"], "token": lease["token"], "outcome": "completed"}),
+        );
+        let finish = json!({"worker": {"id": "wrk_1"}, "outcomes": outcomes}).to_string();
+        let refused = client.call_raw("POST", "/v1/jobs/finish", Some(finish.as_bytes()));
+        refused.refused(503, "storage_unavailable");
+        let path = format!("/v1/jobs/{}", other["id"].as_str().unwrap());
+        assert_eq!(client.get(&path).expect(200)["state"], "completed");
+    });
 }
 
 /// All jobs are locked, and then the whole table: changes are refused, and go on afterwards.

@@ -74,6 +74,9 @@ pub enum StoreError {
     /// The storage refused: disk full, database away. The sentence is for logs.
     #[error("the storage is unavailable: {0}")]
     Unavailable(String),
+    /// Another transaction has held what the call needs, for longer than calls wait.
+    #[error("another transaction holds what the call needs")]
+    Locked,
 }
 
 /// Hears of every committed change, in the order of commits. Called from the store's own thread:

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use super::call::Call;
 use super::front::Pair;
-use super::lanes::Call;
 use super::needs::Ready;
 use super::patience::Ticket;
 

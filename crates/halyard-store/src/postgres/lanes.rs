@@ -5,13 +5,14 @@
 //! falsely acknowledges, its neighbours. What fails for another transaction's sake (a deadlock, a
 //! key that somebody else made meanwhile) is run again as it is.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use halyard_core::{TimeMs, limits};
 use tokio::sync::{mpsc, oneshot};
 
+use super::call::{Call, Group, Verb};
 use super::connect::{Object, OnClaimableElsewhere, Options, Pool, Time};
 use super::doors::Doors;
 use super::front::Fronts;
@@ -19,6 +20,7 @@ use super::loaded::Hands;
 use super::needs::{Needs, Ready};
 use super::notify::Hints;
 use super::patience::Ticket;
+use super::spare::Spare;
 use super::statements::Statements;
 use super::transaction;
 use super::turns::{Turn, Turns};
@@ -34,78 +36,26 @@ pub(super) const WAITING_CALLS_MAX: usize = 16_384;
 const GROUP_WEIGHT_MAX: usize = 2_000;
 /// How often a group is run that others made fail.
 const TRIES_MAX: usize = 16;
+/// So long a statement waits for a lock, and so long when its call has waited in a group before.
+const LOCK_AWAITED: &str = "5s";
+const LOCK_AWAITED_AGAIN: &str = "500ms";
 /// After so many calls of a group that waited for a lock in vain the others are not tried: what is
-/// locked is not one job.
-const LOCKED_OUT_MAX: usize = 2;
+/// locked is not some jobs.
+const LOCKED_OUT_MAX: usize = 8;
+/// So long the answers of a group wait until what was committed before it is told.
+const TURN_AWAITED: Duration = Duration::from_secs(1);
 /// Slots of counters: more than lanes of some servers, so that two of them seldom share one.
 const SLOTS: u32 = 64;
 
-/// A call on its way: run as often as its group must be, answered once.
-pub(super) trait Call: Send {
-    fn weight(&self) -> usize;
-    fn need(&self, needs: &mut Needs);
-    /// What it wants of the claimable jobs. Calls of one group want the same.
-    fn wants(&self) -> Option<&Ready>;
-    fn run(&mut self, session: &mut Session<'_>);
-    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
-}
-
-struct Verb<N, F, T> {
-    weight: usize,
-    wants: Option<Ready>,
-    need: N,
-    work: F,
-    given: Option<T>,
-    caller: oneshot::Sender<Answer<T>>,
-}
-
-impl<N, F, T> Call for Verb<N, F, T>
-where
-    N: Fn(&mut Needs) + Send,
-    F: FnMut(&mut Session<'_>) -> T + Send,
-    T: Send,
-{
-    fn weight(&self) -> usize {
-        self.weight.max(1)
-    }
-
-    fn need(&self, needs: &mut Needs) {
-        (self.need)(needs);
-    }
-
-    fn wants(&self) -> Option<&Ready> {
-        self.wants.as_ref()
-    }
-
-    fn run(&mut self, session: &mut Session<'_>) {
-        self.given = Some((self.work)(session));
-    }
-
-    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
-        let Self { given, caller, .. } = *self;
-        let lost = || Err(StoreError::Unavailable("the call was not run".to_owned()));
-        let answer = committed.and_then(|()| given.map_or_else(lost, Ok));
-        // A caller that went away is nobody's loss: what it asked for is done.
-        drop(caller.send(answer));
-    }
-}
-
-/// Calls that share a transaction.
-pub(super) struct Group {
-    pub(super) calls: Vec<Box<dyn Call>>,
-    /// Claims that the calls woke, and that came in time.
-    pub(super) guests: Vec<Box<dyn Call>>,
-}
-
-impl Group {
-    fn of(calls: Vec<Box<dyn Call>>) -> Self {
-        Self { calls, guests: Vec::new() }
-    }
-
-    fn into_all(mut self) -> Vec<Box<dyn Call>> {
-        self.calls.append(&mut self.guests);
-        self.calls
-    }
+/// How a group is run.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    /// Where it counts.
+    pub(super) slot: i16,
+    /// What is only assumed otherwise is looked up.
+    pub(super) careful: bool,
+    /// How long a statement waits for a lock.
+    pub(super) lock_timeout: &'static str,
 }
 
 /// Everything that a store's lanes share.
@@ -115,7 +65,7 @@ pub(super) struct Shared {
     pub(super) options: crate::options::Options,
     pub(super) time: Time,
     /// Numbers that were taken from the sequence and not used.
-    pub(super) numbers: Mutex<VecDeque<i64>>,
+    pub(super) numbers: Mutex<Spare>,
     /// Answers that wrote nothing.
     pub(super) tally: Mutex<Tally>,
     /// How far the database's clock is ahead of ours.
@@ -197,8 +147,7 @@ impl Lanes {
         let (caller, answer) = oneshot::channel();
         // Who repeats a claim asks for what it was given, which no open group has loaded.
         let may_join = needs.ready.clone().filter(|_| needs.marks.is_empty());
-        let call = Verb { weight, wants: needs.ready, need, work, given: None, caller };
-        let ticket = Ticket::of(Box::new(call));
+        let ticket = Ticket::of(Box::new(Verb::new(weight, needs, (need, work), caller)));
         if may_join.is_some_and(|wants| self.shared.doors.enter(&wants, &ticket)) {
             return ticket.answered(answer).await;
         }
@@ -239,7 +188,7 @@ impl Shared {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn numbers(&self) -> MutexGuard<'_, VecDeque<i64>> {
+    pub(super) fn numbers(&self) -> MutexGuard<'_, Spare> {
         self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -253,6 +202,9 @@ impl Shared {
                 }
             },
         };
+        if first.is_alone() {
+            return Some(vec![first]);
+        }
         let mut weight = first.weight();
         let mut wants = first.wants().cloned();
         let mut group = vec![first];
@@ -260,9 +212,11 @@ impl Shared {
             && let Ok(ticket) = waiting.calls.try_recv()
         {
             let Some(call) = ticket.take() else { continue };
-            if let (Some(known), Some(other)) = (&wants, call.wants())
-                && (&known.queues, &known.tasks) != (&other.queues, &other.tasks)
-            {
+            let differs = |known: &Ready, other: &Ready| {
+                (&known.queues, &known.tasks) != (&other.queues, &other.tasks)
+            };
+            let both = wants.as_ref().zip(call.wants());
+            if call.is_alone() || both.is_some_and(|(known, other)| differs(known, other)) {
                 waiting.held_back = Some(call);
                 break;
             }
@@ -274,20 +228,21 @@ impl Shared {
     }
 
     /// Runs a group and answers it; says whether a lock was waited for in vain.
-    async fn commit(&self, calls: Vec<Box<dyn Call>>, slot: i16) -> bool {
+    async fn commit(&self, calls: Vec<Box<dyn Call>>, how: How) -> bool {
         let mut group = Group::of(calls);
-        let ran = self.run(&mut group, slot).await;
+        let ran = self.run(&mut group, how).await;
         let group = group.into_all();
         match ran {
             Ok((changes, mut turn)) => {
-                turn.come().await;
+                // Changes are hints: nobody waits long for a commit that hangs.
+                drop(tokio::time::timeout(TURN_AWAITED, turn.come()).await);
                 self.publish(&changes);
                 drop(turn);
                 group.into_iter().for_each(|call| call.answer(Ok(())));
                 false
             }
             Err(trouble) if group.len() > 1 && trouble.is_of_one_call() => {
-                self.commit_apart(group, slot, trouble).await
+                self.commit_apart(group, how, trouble).await
             }
             Err(trouble) => {
                 let is_locked_out = trouble.is_locked_out();
@@ -298,40 +253,37 @@ impl Shared {
     }
 
     /// Runs the calls of a group that failed one by one.
-    async fn commit_apart(&self, group: Vec<Box<dyn Call>>, slot: i16, trouble: Trouble) -> bool {
+    async fn commit_apart(&self, group: Vec<Box<dyn Call>>, how: How, trouble: Trouble) -> bool {
+        let how = How { lock_timeout: LOCK_AWAITED_AGAIN, ..how };
         let mut locked_out = 0;
         let mut rest = group.into_iter();
         while locked_out < LOCKED_OUT_MAX
             && let Some(call) = rest.next()
         {
-            locked_out += usize::from(Box::pin(self.commit(vec![call], slot)).await);
+            locked_out += usize::from(Box::pin(self.commit(vec![call], how)).await);
         }
         refuse(rest.collect(), trouble);
         locked_out > 0
     }
 
-    async fn run(&self, group: &mut Group, slot: i16) -> Ran<(Vec<Change>, Turn)> {
+    async fn run(&self, group: &mut Group, mut how: How) -> Ran<(Vec<Change>, Turn)> {
         let mut tries = 1;
         loop {
-            match self.transaction(group, slot, tries > 1).await {
+            match self.transaction(group, how).await {
                 Err(trouble) if trouble.passes() && tries < TRIES_MAX => {
                     tracing::debug!(%trouble, tries, "a group is run again");
                     tries += 1;
+                    how.careful = true;
                 }
                 ran => return ran,
             }
         }
     }
 
-    async fn transaction(
-        &self,
-        group: &mut Group,
-        slot: i16,
-        careful: bool,
-    ) -> Ran<(Vec<Change>, Turn)> {
+    async fn transaction(&self, group: &mut Group, how: How) -> Ran<(Vec<Change>, Turn)> {
         let connection = self.pool.get().await?;
         let hands = Hands::of(&connection, &self.sql);
-        let ran = transaction::run(self, hands, group, slot, careful).await;
+        let ran = transaction::run(self, hands, group, how).await;
         let Err(trouble) = &ran else { return ran };
         if trouble.is_of_names() {
             self.is_pooled.store(true, Ordering::Relaxed);
@@ -389,7 +341,8 @@ fn refuse(group: Vec<Box<dyn Call>>, trouble: Trouble) {
 
 async fn serve(shared: Arc<Shared>, slot: i16) {
     let _alarm = PanicAlarm(&shared);
+    let how = How { slot, careful: false, lock_timeout: LOCK_AWAITED };
     while let Some(group) = shared.next_group().await {
-        shared.commit(group, slot).await;
+        shared.commit(group, how).await;
     }
 }

@@ -71,9 +71,6 @@ impl Loading<'_, '_> {
         let Hands { sql, .. } = self.hands;
         self.whole.extend(&needs.whole);
         self.whole.extend(needs.made_ids.iter().filter(|_| careful));
-        if needs.queues {
-            self.tables.queues = queues(self.hands).await?;
-        }
         if needs.access {
             self.tables.access = access::load(self.hands).await?;
         }
@@ -83,6 +80,7 @@ impl Loading<'_, '_> {
         self.key_names(&mut keys).await?;
         self.keys(&keys, &graves).await?;
         self.jobs(needs).await?;
+        self.free_jobs(needs).await?;
         if !needs.marks.is_empty() {
             let marks: Vec<Uuid> = needs.marks.iter().map(|it| Uuid::from_bytes(*it)).collect();
             let claimed = self.hands.query(&sql.claimed, &[&self.now, &marks]).await?;
@@ -107,6 +105,10 @@ impl Loading<'_, '_> {
         let jobs = self.tables.jobs.values().map(|row| &row.job);
         self.whole.extend(jobs.filter(|job| is_met(job)).map(|job| job.id));
         self.bodies().await?;
+        // Right before the claim: every lock before it may have been waited for.
+        if needs.queues {
+            self.tables.queues = queues(self.hands).await?;
+        }
         if let Some(ready) = &needs.ready {
             self.ready(ready).await?;
         }

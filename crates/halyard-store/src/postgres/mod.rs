@@ -28,11 +28,13 @@
 //! | `notify` | hints from server to server |
 
 mod access;
+mod call;
 mod connect;
 mod connection;
 mod difference;
 pub mod doctor;
 mod doors;
+mod free;
 mod front;
 mod lanes;
 mod load;
@@ -52,6 +54,7 @@ mod ready;
 mod rights;
 mod rows;
 mod save;
+mod spare;
 mod statements;
 mod store;
 #[cfg(test)]

@@ -23,6 +23,8 @@ pub(super) struct Needs {
     pub(super) whole: BTreeSet<JobId>,
     /// Jobs for workers: the row, and the starts that these tokens belong to.
     pub(super) rows: BTreeMap<JobId, Vec<Token>>,
+    /// Jobs for heartbeats and stamps: the row, unless somebody else holds it.
+    pub(super) free: BTreeSet<JobId>,
     /// Checkpoints by job and name.
     pub(super) checkpoints: BTreeSet<(JobId, Name)>,
     /// The tombstones that these jobs left.
@@ -79,7 +81,7 @@ impl Needs {
     }
 
     /// Claims that share a transaction want the same:
-    /// [`Call::wants`](super::lanes::Call::wants).
+    /// [`Call::wants`](super::call::Call::wants).
     pub(super) fn claim(&mut self, claim: &Claim) {
         self.queues = true;
         self.marks.extend(claim.mark.filter(|_| claim.repeat));

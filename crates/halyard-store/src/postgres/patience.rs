@@ -10,7 +10,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::Trouble;
-use super::lanes::{Call, stopped};
+use super::call::Call;
+use super::lanes::stopped;
 use crate::Answer;
 
 /// How long a call that changes something waits for its answer: less than clients do, and long

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::future::join_all;
 use halyard_core::TimeMs;
 use halyard_core::admission::NewJob;
 use halyard_core::chance::Seed;
@@ -66,21 +67,23 @@ impl Store for Postgres {
         self.lanes
             .call(
                 beats.len(),
-                move |needs| wanted.iter().for_each(|beat| needs.start(beat.id, None)),
+                move |needs| needs.free.extend(wanted.iter().filter_map(|beat| beat.id)),
                 move |session| session.heartbeat(&beats, lease_ms),
             )
             .await
     }
 
+    /// When one job is locked, each outcome goes by itself: the others are done when the call, which
+    /// fails, is sent again.
     async fn finish(&self, outcomes: Vec<Outcome>, seed: Seed) -> Answer<Vec<Finish>> {
-        let wanted: Vec<_> = outcomes.iter().map(|it| (it.id, it.token)).collect();
-        self.lanes
-            .call(
-                outcomes.len(),
-                move |needs| wanted.iter().for_each(|(id, token)| needs.start(*id, *token)),
-                move |session| session.finish(outcomes.clone(), &seed),
-            )
-            .await
+        match self.finish_together(outcomes.clone(), seed).await {
+            Err(StoreError::Locked) if outcomes.len() > 1 => {
+                let one = |outcome| self.finish_together(vec![outcome], seed);
+                let finished = join_all(outcomes.into_iter().map(one)).await;
+                Ok(finished.into_iter().collect::<Answer<Vec<_>>>()?.concat())
+            }
+            answer => answer,
+        }
     }
 
     async fn checkpoint(&self, write: CheckpointWrite, seed: Seed) -> Answer<Written> {
@@ -309,6 +312,17 @@ impl Keyring for Postgres {
 }
 
 impl Postgres {
+    async fn finish_together(&self, outcomes: Vec<Outcome>, seed: Seed) -> Answer<Vec<Finish>> {
+        let wanted: Vec<_> = outcomes.iter().map(|it| (it.id, it.token)).collect();
+        self.lanes
+            .call(
+                outcomes.len(),
+                move |needs| wanted.iter().for_each(|(id, token)| needs.start(*id, *token)),
+                move |session| session.finish(outcomes.clone(), &seed),
+            )
+            .await
+    }
+
     /// A change of who may call.
     async fn admit<T, F>(&self, work: F) -> Answer<T>
     where

@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering;
 use halyard_core::job::{Name, State};
 use halyard_core::{TimeMs, limits};
 
+use super::call::{Call, Group};
 use super::connect::Time;
 use super::difference::Difference;
 use super::front::Pair;
-use super::lanes::{Call, Group, Shared};
+use super::lanes::{How, Shared};
 use super::load;
 use super::loaded::{Hands, Loaded};
 use super::names::PLAN_ONCE;
@@ -32,24 +33,22 @@ use crate::verbs::Change;
 /// and does not go on, because its machine stands still, holds its locks for some seconds only.
 const BEGIN: &str = "BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; \
                      SET LOCAL enable_mergejoin = off; SET LOCAL jit = off; \
-                     SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = 0; \
-                     SET LOCAL idle_in_transaction_session_timeout = '10s'";
+                     SET LOCAL statement_timeout = 0; \
+                     SET LOCAL idle_in_transaction_session_timeout = '10s'; \
+                     SET LOCAL lock_timeout = ";
 
 /// Runs calls. On an error nothing was changed, or it says that nobody knows.
 pub(super) async fn run(
     shared: &Shared,
     hands: Hands<'_>,
     group: &mut Group,
-    slot: i16,
-    careful: bool,
+    how: How,
 ) -> Ran<(Vec<Change>, Turn)> {
     let mut needs = Needs::default();
     group.calls.iter().for_each(|call| call.need(&mut needs));
     let taken = if needs.tally { std::mem::take(&mut *shared.tally()) } else { Tally::default() };
-    for id in taken.jobs.keys() {
-        needs.rows.entry(*id).or_default();
-    }
-    let ran = run_on(shared, hands, group, slot, &needs, &taken, careful).await;
+    needs.free.extend(taken.jobs.keys());
+    let ran = run_on(shared, hands, group, how, &needs, &taken).await;
     if matches!(&ran, Err(trouble) if !matches!(trouble, Trouble::OutcomeUnknown)) {
         shared.tally().add(taken);
     }
@@ -61,14 +60,13 @@ async fn run_on(
     shared: &Shared,
     hands: Hands<'_>,
     group: &mut Group,
-    slot: i16,
+    how: How,
     needs: &Needs,
     taken: &Tally,
-    careful: bool,
 ) -> Ran<(Vec<Change>, Turn)> {
-    let Begun { hands, now, stamp } = begin(shared, hands, needs.tally).await?;
+    let Begun { hands, now, stamp } = begin(shared, hands, how, needs.tally).await?;
     let fronts = shared.fronts.as_ref();
-    let loaded = load::load(hands, needs, (now, stamp), careful, fronts).await?;
+    let loaded = load::load(hands, needs, (now, stamp), how.careful, fronts).await?;
     let Loaded { mut tables, mut before, look } = loaded;
     let numbers = numbers(shared, hands, needs.numbers).await?;
     tables.numbers = Numbers::Taken(numbers.clone());
@@ -93,12 +91,12 @@ async fn run_on(
     }
     let changes = session.changes;
     let mut turn = None;
-    let wrote = write(shared, hands, &Difference::of(&before, &tables), slot, &mut turn).await;
+    let wrote = write(shared, hands, &Difference::of(&before, &tables), how.slot, &mut turn).await;
     match (&wrote, &mut tables.numbers) {
-        (Ok(()), Numbers::Taken(unused)) => give_back(shared, unused),
+        (Ok(()), Numbers::Taken(unused)) => shared.numbers().give_back(unused),
         (Err(trouble), _) if trouble.may_be_of_numbers() => shared.numbers().clear(),
         (_, Numbers::From(_)) => {}
-        (Err(_), Numbers::Taken(_)) => give_back(shared, &mut numbers.clone()),
+        (Err(_), Numbers::Taken(_)) => shared.numbers().give_back(&mut numbers.clone()),
     }
     wrote?;
     if let Some(look) = look {
@@ -110,6 +108,9 @@ async fn run_on(
     }
     tell_of_outage(now - stamp, extended);
     let mut tally = shared.tally();
+    for (id, counts) in taken.jobs.iter().filter(|(id, _)| tables.held.contains_key(id)) {
+        tally.add_of_job(*id, *counts);
+    }
     for (id, known) in &before.jobs {
         if !known.is_in(&tables) {
             tally.jobs.remove(id);
@@ -186,11 +187,11 @@ struct Begun<'c> {
 
 /// Begins, and reads the time and the stamp. The stamp is locked, before any job, by who may write
 /// it.
-async fn begin<'c>(shared: &Shared, hands: Hands<'c>, stamps: bool) -> Ran<Begun<'c>> {
+async fn begin<'c>(shared: &Shared, hands: Hands<'c>, how: How, stamps: bool) -> Ran<Begun<'c>> {
     let names = &hands.client.names;
     names.mark(hands.client, hands.sql, &shared.is_pooled).await?;
     let plan_once = if names.are_there() { PLAN_ONCE } else { "" };
-    let begin = format!("{BEGIN}{plan_once}");
+    let begin = format!("{BEGIN}'{}'{plan_once}", how.lock_timeout);
     let (begun, around) =
         tokio::join!(biased; hands.client.batch_execute(&begin), look_at_clock(shared, hands));
     begun?;
@@ -228,11 +229,7 @@ pub(super) async fn look_at_clock(shared: &Shared, hands: Hands<'_>) -> Ran<Arou
 
 /// Numbers for new jobs: those that were not used before, then new ones.
 async fn numbers(shared: &Shared, hands: Hands<'_>, count: usize) -> Ran<VecDeque<i64>> {
-    let mut taken: VecDeque<i64> = {
-        let mut rest = shared.numbers();
-        let known = rest.len().min(count);
-        rest.drain(..known).collect()
-    };
+    let mut taken = shared.numbers().take(count);
     let missing = i32::try_from(count - taken.len()).unwrap_or(i32::MAX);
     if missing > 0 {
         for row in &hands.query(&hands.sql.numbers, &[&missing]).await? {
@@ -240,12 +237,4 @@ async fn numbers(shared: &Shared, hands: Hands<'_>, count: usize) -> Ran<VecDequ
         }
     }
     Ok(taken)
-}
-
-fn give_back(shared: &Shared, unused: &mut VecDeque<i64>) {
-    if !unused.is_empty() {
-        let mut rest = shared.numbers();
-        rest.append(unused);
-        rest.make_contiguous().sort_unstable();
-    }
 }

@@ -45,6 +45,7 @@ impl From<Trouble> for StoreError {
     fn from(trouble: Trouble) -> Self {
         match trouble {
             Trouble::Overloaded => Self::Overloaded,
+            trouble if trouble.is_locked_out() => Self::Locked,
             trouble => Self::Unavailable(trouble.to_string()),
         }
     }

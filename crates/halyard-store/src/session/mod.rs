@@ -43,6 +43,9 @@ use crate::verbs::{Change, Minute, Totals};
 #[derive(Debug)]
 pub(crate) struct Tables {
     pub(crate) jobs: BTreeMap<JobId, Row>,
+    /// Jobs that somebody else's transaction holds: they are looked at and not written. Where there
+    /// are no such transactions, none.
+    pub(crate) held: BTreeMap<JobId, Job>,
     /// The numbers of new jobs.
     pub(crate) numbers: Numbers,
     /// By task and key.
@@ -131,6 +134,7 @@ impl Tables {
     pub(crate) fn new(now: TimeMs) -> Self {
         Self {
             jobs: BTreeMap::new(),
+            held: BTreeMap::new(),
             numbers: Numbers::From(1),
             keys: BTreeMap::new(),
             requests: BTreeMap::new(),

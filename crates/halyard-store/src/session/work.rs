@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use halyard_core::chance::Seed;
 use halyard_core::checkpoint::{self, Standing, Written};
 use halyard_core::id::{JobId, Token};
-use halyard_core::job::{Job, StartState, State};
+use halyard_core::job::{Job, Start, StartState, State};
 use halyard_core::lease::{self, Terms};
 use halyard_core::outcome::{self, Finish};
 use halyard_core::planted::{Bug, planted};
@@ -82,14 +82,20 @@ impl Session<'_> {
     }
 
     fn renew(&mut self, beat: &Beat, lease_ms: DurationMs) -> Option<Renewed> {
-        let mut row = self.load(beat.id?)?;
-        let cancel_requested = row.job.cancel_requested;
-        let live = row.job.start.as_mut().filter(|start| {
+        let is_live = |start: &Start| {
             start.state == StartState::Running
                 && beat.token == Some(start.marks.token)
                 && (planted(Bug::HeartbeatRevives) || !start.has_lapsed(self.now))
-        });
-        let Some(start) = live else {
+        };
+        let id = beat.id?;
+        if let Some(job) = self.tables.held.get(&id) {
+            let start = job.start.as_ref().filter(|start| is_live(start))?;
+            let cancel_requested = job.cancel_requested;
+            return Some(Renewed { expires_at: start.expires_at, cancel_requested });
+        }
+        let mut row = self.load(id)?;
+        let cancel_requested = row.job.cancel_requested;
+        let Some(start) = row.job.start.as_mut().filter(|start| is_live(start)) else {
             self.reject(row.job.id);
             return None;
         };

@@ -1,0 +1,63 @@
+//! Numbers of jobs that were taken from the sequence and not used, for the next jobs.
+//!
+//! The order of numbers is nearly that of time, and lists trust that: so a number is kept for some
+//! seconds only, and is a gap from then on.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// How long the oldest of them is kept: half of what lists allow for.
+const KEPT_FOR: Duration = Duration::from_secs(10);
+
+/// Numbers to be used, the lowest first.
+#[derive(Debug, Default)]
+pub(super) struct Spare {
+    numbers: VecDeque<i64>,
+    /// Since when there are some.
+    since: Option<Instant>,
+}
+
+impl Spare {
+    /// Takes `count` of them at most.
+    pub(super) fn take(&mut self, count: usize) -> VecDeque<i64> {
+        if self.since.is_some_and(|since| since.elapsed() > KEPT_FOR) {
+            self.clear();
+        }
+        let known = self.numbers.len().min(count);
+        let taken = self.numbers.drain(..known).collect();
+        if self.numbers.is_empty() {
+            self.since = None;
+        }
+        taken
+    }
+
+    /// Keeps what was not used.
+    pub(super) fn give_back(&mut self, unused: &mut VecDeque<i64>) {
+        if !unused.is_empty() {
+            self.since.get_or_insert_with(Instant::now);
+            self.numbers.append(unused);
+            self.numbers.make_contiguous().sort_unstable();
+        }
+    }
+
+    /// Lets them go.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_kept_for_some_seconds() {
+        let mut spare = Spare::default();
+        spare.give_back(&mut VecDeque::from([3, 1]));
+        assert_eq!(spare.take(1), [1]);
+        spare.since = spare.since.and_then(|since| since.checked_sub(KEPT_FOR));
+        assert!(spare.take(1).is_empty(), "3 was taken long ago");
+        spare.give_back(&mut VecDeque::from([4]));
+        assert_eq!(spare.take(2), [4]);
+    }
+}

@@ -1,0 +1,5 @@
+-- Those of them that nobody else holds.
+SELECT jobs.* FROM unnest($1) AS wanted (id)
+JOIN halyard.bodies ON bodies.id = wanted.id
+JOIN halyard.jobs ON jobs.seq = bodies.seq
+FOR UPDATE OF jobs SKIP LOCKED
