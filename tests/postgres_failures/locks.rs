@@ -59,8 +59,8 @@ fn a_lock_on_a_job_is_in_the_way_of_that_job_alone() {
     client.call_raw("POST", &cancel, Some(b"{}")).expect(200);
 }
 
-/// A handler's own transaction may hold its job's row for long. Its worker's other leases live on and
-/// their reports count; so do other calls, and a server starts beside it, also after an outage.
+/// A handler's own transaction may hold its job's row for long. Its worker's other leases live on
+/// and their reports count; so do other calls, and a server starts beside it, also after an outage.
 #[test]
 fn a_lock_on_a_running_job_leaves_other_leases_and_the_outage_rule_alone() {
     let database = Database::new();

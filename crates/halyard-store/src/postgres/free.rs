@@ -1,7 +1,7 @@
 //! Loading jobs that are wanted only if nobody else holds them.
 //!
-//! A handler may hold its job's row for as long as its own transaction takes. Neither the other leases
-//! of its worker nor the stamp that keeps all leases may wait for that.
+//! A handler may hold its job's row for as long as its own transaction takes. Neither the other
+//! leases of its worker nor the stamp that keeps all leases may wait for that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,8 +16,8 @@ use super::needs::Needs;
 use super::rows;
 use crate::clock::pause;
 
-/// Between one look and the next. A lane of our own holds a row for one commit; who still does after
-/// the last look is a stranger.
+/// Between one look and the next. A lane of our own holds a row for one commit; who still does
+/// after the last look is a stranger.
 const PAUSES: [Duration; 3] =
     [Duration::from_millis(5), Duration::from_millis(50), Duration::from_millis(200)];
 

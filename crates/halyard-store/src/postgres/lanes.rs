@@ -192,6 +192,14 @@ impl Shared {
         self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The time by which numbers grow old. Where it is given they do not: the model has no gaps.
+    pub(super) fn time_of_numbers(&self) -> TimeMs {
+        match self.time {
+            Time::Given => 0,
+            Time::Database => self.options.clock.now(),
+        }
+    }
+
     async fn next_group(&self) -> Option<Vec<Box<dyn Call>>> {
         let mut waiting = self.waiting.lock().await;
         let first = match waiting.held_back.take() {

@@ -4,23 +4,24 @@
 //! seconds only, and is a gap from then on.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+
+use halyard_core::{DurationMs, TimeMs};
 
 /// How long the oldest of them is kept: half of what lists allow for.
-const KEPT_FOR: Duration = Duration::from_secs(10);
+const KEPT_MS: DurationMs = 10_000;
 
 /// Numbers to be used, the lowest first.
 #[derive(Debug, Default)]
 pub(super) struct Spare {
     numbers: VecDeque<i64>,
     /// Since when there are some.
-    since: Option<Instant>,
+    since: Option<TimeMs>,
 }
 
 impl Spare {
     /// Takes `count` of them at most.
-    pub(super) fn take(&mut self, count: usize) -> VecDeque<i64> {
-        if self.since.is_some_and(|since| since.elapsed() > KEPT_FOR) {
+    pub(super) fn take(&mut self, count: usize, now: TimeMs) -> VecDeque<i64> {
+        if self.since.is_some_and(|since| now - since > KEPT_MS) {
             self.clear();
         }
         let known = self.numbers.len().min(count);
@@ -32,9 +33,9 @@ impl Spare {
     }
 
     /// Keeps what was not used.
-    pub(super) fn give_back(&mut self, unused: &mut VecDeque<i64>) {
+    pub(super) fn give_back(&mut self, unused: &mut VecDeque<i64>, now: TimeMs) {
         if !unused.is_empty() {
-            self.since.get_or_insert_with(Instant::now);
+            self.since.get_or_insert(now);
             self.numbers.append(unused);
             self.numbers.make_contiguous().sort_unstable();
         }
@@ -53,11 +54,10 @@ mod tests {
     #[test]
     fn a_number_is_kept_for_some_seconds() {
         let mut spare = Spare::default();
-        spare.give_back(&mut VecDeque::from([3, 1]));
-        assert_eq!(spare.take(1), [1]);
-        spare.since = spare.since.and_then(|since| since.checked_sub(KEPT_FOR));
-        assert!(spare.take(1).is_empty(), "3 was taken long ago");
-        spare.give_back(&mut VecDeque::from([4]));
-        assert_eq!(spare.take(2), [4]);
+        spare.give_back(&mut VecDeque::from([3, 1]), 0);
+        assert_eq!(spare.take(1, KEPT_MS), [1]);
+        assert!(spare.take(1, KEPT_MS + 1).is_empty(), "3 was taken long ago");
+        spare.give_back(&mut VecDeque::from([4]), KEPT_MS + 1);
+        assert_eq!(spare.take(2, KEPT_MS + 2), [4]);
     }
 }

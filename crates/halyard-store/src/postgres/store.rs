@@ -73,8 +73,8 @@ impl Store for Postgres {
             .await
     }
 
-    /// When one job is locked, each outcome goes by itself: the others are done when the call, which
-    /// fails, is sent again.
+    /// When one job is locked, each outcome goes by itself: the others are done when the call,
+    /// which fails, is sent again.
     async fn finish(&self, outcomes: Vec<Outcome>, seed: Seed) -> Answer<Vec<Finish>> {
         match self.finish_together(outcomes.clone(), seed).await {
             Err(StoreError::Locked) if outcomes.len() > 1 => {

@@ -93,10 +93,14 @@ async fn run_on(
     let mut turn = None;
     let wrote = write(shared, hands, &Difference::of(&before, &tables), how.slot, &mut turn).await;
     match (&wrote, &mut tables.numbers) {
-        (Ok(()), Numbers::Taken(unused)) => shared.numbers().give_back(unused),
+        (Ok(()), Numbers::Taken(unused)) => {
+            shared.numbers().give_back(unused, shared.time_of_numbers())
+        }
         (Err(trouble), _) if trouble.may_be_of_numbers() => shared.numbers().clear(),
         (_, Numbers::From(_)) => {}
-        (Err(_), Numbers::Taken(_)) => shared.numbers().give_back(&mut numbers.clone()),
+        (Err(_), Numbers::Taken(_)) => {
+            shared.numbers().give_back(&mut numbers.clone(), shared.time_of_numbers());
+        }
     }
     wrote?;
     if let Some(look) = look {
@@ -229,7 +233,7 @@ pub(super) async fn look_at_clock(shared: &Shared, hands: Hands<'_>) -> Ran<Arou
 
 /// Numbers for new jobs: those that were not used before, then new ones.
 async fn numbers(shared: &Shared, hands: Hands<'_>, count: usize) -> Ran<VecDeque<i64>> {
-    let mut taken = shared.numbers().take(count);
+    let mut taken = shared.numbers().take(count, shared.time_of_numbers());
     let missing = i32::try_from(count - taken.len()).unwrap_or(i32::MAX);
     if missing > 0 {
         for row in &hands.query(&hands.sql.numbers, &[&missing]).await? {
