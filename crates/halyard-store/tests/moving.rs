@@ -12,14 +12,16 @@ use std::sync::{Arc, LazyLock};
 
 use halyard_store::Store;
 use halyard_store::contract::random::trouble::{self, Place};
-use halyard_store::contract::trial::START;
+use halyard_store::contract::trial::{START, id, job, seed};
 use halyard_store::moving::{MoveError, Moved, to_postgres, to_sqlite};
 use halyard_store::options::Options;
 use halyard_store::postgres::{self, Postgres, Time};
 use halyard_store::sqlite::doctor::{Depth, Level, examine};
 use halyard_store::sqlite::{self, Sqlite};
+use halyard_store::verbs::{Created, Keyed};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
+use tokio_postgres::NoTls;
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
 
@@ -123,6 +125,43 @@ fn a_store_that_moves_between_commands_answers_as_one_that_stays() {
     };
     // Every eighth seed is one of those that are opened again between commands.
     trouble::run(place, [0, 8]);
+}
+
+/// Not even that of a job which nothing is left of, where numbers were passed over before.
+#[test]
+fn a_number_is_never_given_again_after_a_move() {
+    let outer = tempfile::tempdir().unwrap();
+    let (data, other) = (outer.path().join("data"), schema());
+    let place = schema();
+    wait(async || {
+        let create = async |store: &Arc<dyn Store>, number| {
+            let created = store.create(vec![job(number)], None).await.unwrap();
+            let Keyed::Fresh(created) = created else { panic!("{created:?}") };
+            let [Created::New(view)] = &created[..] else { panic!("{created:?}") };
+            view.job.seq
+        };
+        let delete = async |store: &Arc<dyn Store>, number| {
+            store.delete(id(number), false, seed(number), None).await.unwrap();
+        };
+        drop(in_schema(&place, Options::default()).await);
+        let (client, connection) = tokio_postgres::connect(&place.url, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        let pass_over = format!("SELECT setval('{}.jobs_seq', 100)", place.schema);
+        client.batch_execute(&pass_over).await.unwrap();
+        let store = in_schema(&place, Options::default()).await;
+        assert_eq!(create(&store, 1).await, 101);
+        drop(store);
+
+        to_sqlite(&place, &data, &mut |_, _| {}).await.unwrap();
+        delete(&in_directory(&data, Options::default()), 1).await;
+        let store = in_directory(&data, Options::default());
+        assert_eq!(create(&store, 2).await, 102);
+        delete(&store, 2).await;
+        drop(store);
+
+        to_postgres(&data, &other, &mut |_, _| {}).await.unwrap();
+        assert_eq!(create(&in_schema(&other, Options::default()).await, 3).await, 103);
+    });
 }
 
 /// A move is refused with words that say so, and the target is as it was.

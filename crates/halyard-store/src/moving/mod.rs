@@ -98,6 +98,9 @@ pub enum MoveError {
         /// Which column.
         column: &'static str,
     },
+    /// SQLite has room for two thousand million of them.
+    #[error("the numbers of jobs have gaps that SQLite has no room for")]
+    Numbers,
     /// What arrived is not what was sent.
     #[error("what arrived differs from its source, and was thrown away: {0}")]
     Differs(String),
@@ -143,7 +146,7 @@ pub async fn to_postgres(
         }
         target.write(&mut batch).await?;
     }
-    target.number_on().await?;
+    target.number_on(source.seq_used()?).await?;
     let source = contents(sum);
     let mut sum = Sum::new();
     target.read(&mut sum).await?;
@@ -183,11 +186,12 @@ pub async fn to_sqlite(
             statement.execute(rusqlite::params_from_iter(row))?;
         }
     }
+    let seq_used = source.seq_used().await?;
     let source = contents(sum);
     let mut sum = Sum::new();
     target.read(&mut sum)?;
     let moved = compare(source, contents(sum))?;
-    target.finish()?;
+    target.finish(seq_used)?;
     Ok(moved)
 }
 

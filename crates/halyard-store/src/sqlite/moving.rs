@@ -38,6 +38,11 @@ impl Source {
     pub(crate) fn prepare(&self, table: &Table) -> rusqlite::Result<Statement<'_>> {
         self.connection.prepare(&read_sql(table))
     }
+
+    /// The newest number that a job was given.
+    pub(crate) fn seq_used(&self) -> rusqlite::Result<i64> {
+        self.connection.query_one(include_str!("sql/seq_used.sql"), [], |row| row.get(0))
+    }
 }
 
 /// A new database in a directory that has none.
@@ -107,8 +112,13 @@ impl Target {
         Ok(())
     }
 
-    /// Makes it durable, and a store.
-    pub(crate) fn finish(self) -> Result<(), MoveError> {
+    /// Makes it durable, and a store whose next job gets a number after this one.
+    pub(crate) fn finish(self, seq_used: i64) -> Result<(), MoveError> {
+        let passed_over = include_str!("moving/passed_over.sql");
+        let passed_over: i64 =
+            self.connection.query_one(passed_over, [seq_used], |row| row.get(0))?;
+        let passed_over = i32::try_from(passed_over.max(0)).map_err(|_| MoveError::Numbers)?;
+        self.connection.pragma_update(None, "user_version", passed_over)?;
         self.connection.execute_batch(include_str!("sql/commit.sql"))?;
         self.connection.close().map_err(|(_, error)| error)?;
         let (from, to) = (self.directory.join(UNFINISHED_FILE), self.directory.join(DATABASE_FILE));

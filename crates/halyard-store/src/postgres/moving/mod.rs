@@ -168,10 +168,16 @@ impl Room<'_> {
         Ok(())
     }
 
-    /// Lets the numbers of jobs go on.
-    pub(crate) async fn number_on(&self) -> Result<(), MoveError> {
+    /// The newest number that a job was given.
+    pub(crate) async fn seq_used(&self) -> Result<i64, MoveError> {
+        let sql = self.of(include_str!("../sql/move_newest.sql"));
+        Ok(self.tx.query_typed_one(&sql, &[]).await?.try_get(0)?)
+    }
+
+    /// Lets the numbers of jobs go on behind this one.
+    pub(crate) async fn number_on(&self, seq_used: i64) -> Result<(), MoveError> {
         let sql = self.of(include_str!("../sql/move_number.sql"));
-        self.tx.query_typed(&sql, &[]).await?;
+        self.tx.query_typed(&sql, &[(&seq_used, Type::INT8)]).await?;
         Ok(())
     }
 
