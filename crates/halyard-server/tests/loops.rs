@@ -171,13 +171,13 @@ async fn with_every_hint_lost_the_base_poll_finds_jobs_and_ended_lives() {
     while watch.engine.hints.reads.jobs().is_empty() {
         tokio::task::yield_now().await;
     }
-    poll::tick(&watch.engine).await.unwrap();
+    poll::tick_reads(&watch.engine).await.unwrap();
     assert!(!reading.is_finished());
     let token = claims.jobs[0].view.job.start.as_ref().map(|start| start.marks.token);
     let report = halyard_core::outcome::Report::Completed(Ok(None));
     let outcome = halyard_store::verbs::Outcome { id: Some(id), token, report };
     watch.store().finish(vec![outcome], Seed([1; 32])).await.unwrap();
-    poll::tick(&watch.engine).await.unwrap();
+    poll::tick_reads(&watch.engine).await.unwrap();
     let detail = reading.await.unwrap().unwrap().unwrap();
     assert_eq!(detail.view.job.state, State::Completed);
 }
@@ -201,5 +201,7 @@ async fn who_was_silent_is_forgotten() {
 #[test]
 fn every_step_has_its_loop() {
     let names: Vec<&str> = LOOPS.iter().map(|each| each.name).collect();
-    assert_eq!(names, ["stamp", "promote", "reap", "poll", "prune", "tidy", "access", "audit"]);
+    let expected =
+        ["stamp", "promote", "reap", "poll", "poll_reads", "prune", "tidy", "access", "audit"];
+    assert_eq!(names, expected);
 }

@@ -7,8 +7,8 @@
 //!   verb that may change anything first compares: if `now - stamp >`
 //!   [`OUTAGE_MS`](halyard_core::limits::OUTAGE_MS), each running start goes through
 //!   [`extend_over_outage`](halyard_core::lease::extend_over_outage) and the stamp becomes `now`.
-//!   `stamp` always sets it. Reading verbs (`get`, `list`, `holder`, `queues`, `queue`, `tasks`,
-//!   `running_by_worker`, `stats`, `ready_queues`) do neither.
+//!   `stamp` always sets it. Reading verbs (`get`, `states`, `list`, `holder`, `queues`, `queue`,
+//!   `tasks`, `running_by_worker`, `stats`, `ready_queues`) do neither.
 //! - **Settle.** A verb with a seed that touches one job (`finish`, `checkpoint`, `retry`,
 //!   `cancel`, `run_now`, `delete`, `bulk`) first ends its lapsed start by
 //!   [`lapse`](halyard_core::outcome::lapse), so that the answer never depends on the reaper. What

@@ -2,7 +2,7 @@
 //!
 //! | room | what |
 //! |---|---|
-//! | [`Store`] | 26 verbs of the domain, 8 of [`access::Keyring`]; never begin, commit or CRUD |
+//! | [`Store`] | 27 verbs of the domain, 8 of [`access::Keyring`]; never begin, commit or CRUD |
 //! | [`verbs`] | what each verb takes and answers |
 //! | [`access`] | keys, sign-ins, and what operators did |
 //! | [`duties`] | what a store must do beyond core's rules: orders, chance, counts, memory |
@@ -51,7 +51,7 @@ use halyard_core::admission::NewJob;
 use halyard_core::chance::Seed;
 use halyard_core::checkpoint::Written;
 use halyard_core::id::JobId;
-use halyard_core::job::Name;
+use halyard_core::job::{Name, State};
 use halyard_core::key::Holder;
 use halyard_core::operate::Retry;
 use halyard_core::outcome::Finish;
@@ -171,6 +171,9 @@ pub trait Store: Keyring + Send + Sync + 'static {
 
     /// A job with its checkpoints and newest attempts.
     async fn get(&self, id: JobId) -> Answer<Option<JobDetail>>;
+
+    /// State and life of those of these jobs that are there, in any order.
+    async fn states(&self, ids: Vec<JobId>) -> Answer<Vec<(JobId, State, u32)>>;
 
     /// One page of jobs.
     async fn list(&self, filter: Filter) -> Answer<Page>;

@@ -70,6 +70,12 @@ pub const LOOPS: &[Loop] = &[
         pause: Duration::ZERO,
         tick: |engine| Box::pin(poll::tick(engine)),
     },
+    Loop {
+        name: "poll_reads",
+        every: Duration::from_secs(1),
+        pause: Duration::ZERO,
+        tick: |engine| Box::pin(poll::tick_reads(engine)),
+    },
     // Claims and creates get their turn between two batches.
     Loop {
         name: "prune",

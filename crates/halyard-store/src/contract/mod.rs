@@ -130,7 +130,7 @@ macro_rules! contract {
                 an_action_settles_a_lapsed_lease, a_bulk_action_is_many_single_ones;
             read: pages_in_order_of_creation, lists_by_each_filter, queues_and_tasks_are_counted,
                 totals_and_minutes_move, replays_and_rejections_are_added_by_the_stamp,
-                what_is_not_there;
+                how_jobs_stand, what_is_not_there;
             watch: due_jobs_are_promoted_in_order, lapsed_leases_are_reaped_in_order,
                 old_jobs_are_pruned_by_age_and_count, tombstones_and_requests_are_pruned,
                 changes_are_heard_of;

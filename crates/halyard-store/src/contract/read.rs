@@ -269,6 +269,20 @@ pub async fn replays_and_rejections_are_added_by_the_stamp(trial: Arc<Trial>) {
     assert_eq!((totals.replayed, totals.created, totals.retried), (7, 2, 1));
 }
 
+/// Of those that are there, and no more of them than that.
+pub async fn how_jobs_stand(trial: Arc<Trial>) {
+    trial.in_state(job(1), State::Completed).await;
+    trial.in_state(job(2), State::Running).await;
+    trial.in_state(job(3), State::Failed).await;
+    trial.retry(id(3), Retry::default()).await;
+    let mut states = trial.store.states([3, 9, 1, 2].map(id).to_vec()).await.unwrap();
+    states.sort_by_key(|(id, ..)| *id);
+    let expected =
+        [(id(1), State::Completed, 1), (id(2), State::Running, 1), (id(3), State::Queued, 2)];
+    assert_eq!(states, expected);
+    assert_eq!(trial.store.states(Vec::new()).await.unwrap(), []);
+}
+
 /// Nothing is known of what was never there.
 pub async fn what_is_not_there(trial: Arc<Trial>) {
     let store = &trial.store;

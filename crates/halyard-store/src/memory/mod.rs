@@ -17,7 +17,7 @@ use halyard_core::admission::NewJob;
 use halyard_core::chance::Seed;
 use halyard_core::checkpoint::Written;
 use halyard_core::id::{JobId, KeyId};
-use halyard_core::job::Name;
+use halyard_core::job::{Name, State};
 use halyard_core::key::Holder;
 use halyard_core::operate::Retry;
 use halyard_core::outcome::Finish;
@@ -172,6 +172,10 @@ impl Store for Memory {
 
     async fn get(&self, id: JobId) -> Answer<Option<JobDetail>> {
         self.read(|tables| tables.get(id))
+    }
+
+    async fn states(&self, ids: Vec<JobId>) -> Answer<Vec<(JobId, State, u32)>> {
+        self.read(|tables| tables.states(&ids))
     }
 
     async fn list(&self, filter: Filter) -> Answer<Page> {

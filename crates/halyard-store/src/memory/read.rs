@@ -26,6 +26,11 @@ impl Tables {
         })
     }
 
+    pub(crate) fn states(&self, ids: &[JobId]) -> Vec<(JobId, State, u32)> {
+        let known = ids.iter().filter_map(|id| self.jobs.get(id));
+        known.map(|row| (row.job.id, row.job.state, row.job.life)).collect()
+    }
+
     pub(crate) fn list(&self, filter: &Filter) -> Page {
         let mut rows: Vec<&Row> = self.jobs.values().filter(|row| is_listed(row, filter)).collect();
         rows.sort_by_key(|row| if filter.ascending { row.job.seq } else { -row.job.seq });

@@ -294,6 +294,7 @@ statements! {
     stamp_begin: [INT8];
     stamp_lock: [];
     stamp_set: [INT8];
+    states: [UUID_ARRAY];
     totals: [];
     totals_add: [INT2, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8, INT8];
     transaction_id: [];

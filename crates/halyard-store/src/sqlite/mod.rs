@@ -64,7 +64,7 @@ use halyard_core::admission::NewJob;
 use halyard_core::chance::Seed;
 use halyard_core::checkpoint::Written;
 use halyard_core::id::{JobId, KeyId};
-use halyard_core::job::Name;
+use halyard_core::job::{Name, State};
 use halyard_core::key::Holder;
 use halyard_core::operate::Retry;
 use halyard_core::outcome::Finish;
@@ -285,6 +285,10 @@ impl Store for Sqlite {
 
     async fn get(&self, id: JobId) -> Answer<Option<JobDetail>> {
         self.readers.call(move |read| read.get(id)).await
+    }
+
+    async fn states(&self, ids: Vec<JobId>) -> Answer<Vec<(JobId, State, u32)>> {
+        self.readers.call(move |read| read.states(&ids)).await
     }
 
     async fn list(&self, filter: Filter) -> Answer<Page> {

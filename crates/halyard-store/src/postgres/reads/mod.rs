@@ -151,6 +151,17 @@ impl Reads {
         Ok(Some(detail))
     }
 
+    /// State and life of those of these jobs that are there.
+    pub(super) async fn states(&self, ids: &[JobId]) -> Answer<Vec<(JobId, State, u32)>> {
+        let ids: Vec<Uuid> = ids.iter().map(|id| Uuid::from_u128(id.0)).collect();
+        let found = self.query(&self.shared.sql.states, &[&ids]).await?;
+        let state = |row: &Row| {
+            let mut next = Columns::from(row, 0);
+            Ok((next.id()?, next.state()?, next.count()?))
+        };
+        Ok(found.iter().map(state).collect::<Ran<_>>()?)
+    }
+
     /// Who holds a key at `now`.
     pub(super) async fn holder(
         &self,

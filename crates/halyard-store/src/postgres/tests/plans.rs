@@ -69,6 +69,7 @@ fn statements(sql: &Statements) -> Vec<(&'static str, &Statement, Values)> {
         ("queue_status", &sql.queue_status, vec![Box::new(None::<&str>)]),
         ("ready_queues", &sql.ready_queues, vec![]),
         ("running_by_worker", &sql.running_by_worker, vec![]),
+        ("states", &sql.states, vec![Box::new(vec![id])]),
         ("totals", &sql.totals, vec![]),
         ("view", &sql.view, vec![Box::new(id)]),
     ]

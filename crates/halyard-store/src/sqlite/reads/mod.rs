@@ -204,6 +204,20 @@ impl Read {
         Ok(Some(JobDetail { view, checkpoints, attempts, attempts_total }))
     }
 
+    pub(super) fn states(&self, ids: &[JobId]) -> Ran<Vec<(JobId, State, u32)>> {
+        let mut statement = self.sql(include_str!("../sql/state.sql"))?;
+        let state = |row: &rusqlite::Row<'_>| {
+            let mut next = Columns::of(row);
+            Ok((next.state()?, next.next()?))
+        };
+        let mut states = Vec::with_capacity(ids.len());
+        for id in ids {
+            let found = statement.query_one([id.0.to_be_bytes()], state).optional()?;
+            states.extend(found.map(|(state, life)| (*id, state, life)));
+        }
+        Ok(states)
+    }
+
     fn view(&self, job: Job) -> Ran<JobView> {
         let body = include_str!("../sql/body.sql");
         let (details, payload) = self.sql(body)?.query_one([job.seq], |row| rows::body(row, 0))?;
