@@ -60,7 +60,7 @@ impl Joiner {
         if !state.sending {
             state.sending = true;
             drop(state);
-            let sender = Sender { joiner: Arc::clone(self) };
+            let sender = Sender { joiner: Arc::clone(self), done: false };
             tokio::spawn(sender.run());
         }
     }
@@ -74,21 +74,13 @@ impl Joiner {
 /// who hand over anew.
 struct Sender {
     joiner: Arc<Joiner>,
+    /// Whether it has ended regularly: what waits by then is its successor's.
+    done: bool,
 }
 
 impl Sender {
-    async fn run(self) {
-        loop {
-            let next: Vec<Waiting> = {
-                let mut state = self.joiner.state();
-                if state.waiting.is_empty() {
-                    state.sending = false;
-                    return;
-                }
-                let sizes = state.waiting.iter().map(|waiting| waiting.item.body.get().len());
-                let first = create::parts(sizes).first().map_or(0, |part| part.len());
-                state.waiting.drain(..first).collect()
-            };
+    async fn run(mut self) {
+        while let Some(next) = self.next() {
             let (items, replies): (Vec<Item>, Vec<_>) =
                 next.into_iter().map(|waiting| (waiting.item, waiting.reply)).unzip();
             let results = create::all(&self.joiner.connection, &items).await;
@@ -98,14 +90,58 @@ impl Sender {
             }
         }
     }
+
+    /// The next part of what waits; `None` at the regular end.
+    fn next(&mut self) -> Option<Vec<Waiting>> {
+        let mut state = self.joiner.state();
+        if state.waiting.is_empty() {
+            state.sending = false;
+            self.done = true;
+            return None;
+        }
+        let sizes = state.waiting.iter().map(|waiting| waiting.item.body.get().len());
+        let first = create::parts(sizes).first().map_or(0, |part| part.len());
+        Some(state.waiting.drain(..first).collect())
+    }
 }
 
 impl Drop for Sender {
     fn drop(&mut self) {
-        let mut state = self.joiner.state();
-        // After a regular end nothing waits and nobody sends, or a new sender has begun.
-        if std::mem::take(&mut state.sending) {
+        if !self.done {
+            let mut state = self.joiner.state();
+            state.sending = false;
             state.waiting.clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::{Joiner, Sender};
+    use crate::connection::{Connection, Settings};
+
+    #[test]
+    fn a_sender_that_has_ended_leaves_its_successor_alone() {
+        let settings = Settings {
+            url: "http://127.0.0.1:1".parse().expect("an address"),
+            api_key: None,
+            timeout: Duration::from_secs(1),
+            retry_for: Duration::ZERO,
+        };
+        let connection = Connection::new(settings).expect("a connection");
+        let joiner = Arc::new(Joiner::new(Arc::new(connection)));
+        joiner.state().sending = true;
+        let mut first = Sender { joiner: Arc::clone(&joiner), done: false };
+        assert!(first.next().is_none());
+        // Another thread hands over before the first is dropped.
+        joiner.state().sending = true;
+        drop(first);
+        assert!(joiner.state().sending);
+
+        drop(Sender { joiner: Arc::clone(&joiner), done: false });
+        assert!(!joiner.state().sending, "one whose runtime ends gives the duty back");
     }
 }
