@@ -27,7 +27,7 @@ export interface HalyardOptions {
   apiKey?: string | undefined;
   /**
    * How long one request may take, beside what it waits on purpose: more than 0; 30 s when left
-   * out.
+   * out. One that got no answer by then is sent a second time, unless `retryFor` is 0.
    */
   timeout?: Duration | undefined;
   /**

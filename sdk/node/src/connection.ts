@@ -55,6 +55,9 @@ export interface Call {
   signal?: AbortSignal | undefined;
 }
 
+/** The errors of calls whose answer did not come in its time. */
+const silences = new WeakSet<object>();
+
 /** A way to the server. */
 export class Connection {
   readonly settings: Settings;
@@ -95,28 +98,41 @@ export class Connection {
    */
   async exchange(call: Call): Promise<Answer> {
     const giveUp = performance.now() + this.settings.retryForMs;
+    let maybeDone = false;
     for (let repeats = 0; ; repeats += 1) {
       let answer: Answer | undefined;
-      let failure: unknown;
+      let failure: ConnectionError | undefined;
       try {
         answer = await this.sendOnce(call);
       } catch (error) {
-        failure = error;
+        failure = error as ConnectionError;
       }
       if (answer !== undefined && !isTemporary(answer.status)) {
-        answer.repeats = repeats;
+        answer.maybeDone = maybeDone;
         return answer;
       }
       const wait = pauseBefore(repeats + 1, answer?.retryAfterMs, Math.random());
-      if (performance.now() + wait > giveUp) {
+      // The wait for an answer that did not come may have used up all the time for repeats.
+      const isSilence = failure !== undefined && silences.has(failure);
+      const onceMore = isSilence && repeats === 0 && this.#repeatsSilence(call);
+      if (performance.now() + wait > giveUp && !onceMore) {
         if (answer === undefined) {
           throw failure;
         }
-        answer.repeats = repeats;
+        answer.maybeDone = maybeDone;
         return answer;
       }
+      maybeDone ||= answer?.mayBeDone ?? true;
       await pause(wait);
     }
+  }
+
+  /**
+   * Whether a request that got no answer in its time is sent a second time: one that does not wait
+   * for something by itself, unless the caller wants no repeats.
+   */
+  #repeatsSilence(call: Call): boolean {
+    return !call.waitMs && this.settings.retryForMs > 0;
   }
 
   /**
@@ -159,7 +175,11 @@ export class Connection {
       timeout: `no answer from ${this.address} in time`,
       broken: `the connection to ${this.address} broke before the answer was complete${why}`,
     }[kind];
-    return new ConnectionError(message, { cause });
+    const failure = new ConnectionError(message, { cause });
+    if (kind === "timeout") {
+      silences.add(failure);
+    }
+    return failure;
   }
 }
 
@@ -167,8 +187,8 @@ export class Connection {
 export class Answer {
   readonly status: number;
   readonly text: string;
-  /** How often the request had been sent before. */
-  repeats = 0;
+  /** Whether an earlier sending of the request may have done it. */
+  maybeDone = false;
   readonly #headers: TransportAnswer["headers"];
   readonly #method: string;
   readonly #url: string;
@@ -183,6 +203,14 @@ export class Answer {
 
   get isSuccess(): boolean {
     return this.status >= 200 && this.status < 300;
+  }
+
+  /**
+   * Whether a refusal leaves open what was done: of a server that failed, or of a proxy that had
+   * passed the request on. A server that is overloaded or about to end has done nothing.
+   */
+  get mayBeDone(): boolean {
+    return this.status >= 500 && !["overloaded", "draining"].includes(codeOf(this.error()));
   }
 
   get retryAfterMs(): number | undefined {
@@ -230,6 +258,11 @@ export class Answer {
     const value = this.#headers[name];
     return typeof value === "string" ? value : value?.[0];
   }
+}
+
+/** The code of an answer that is an error; empty when it had none. */
+export function codeOf(error: ApiError | UnexpectedAnswerError): string {
+  return "code" in error ? error.code : "";
 }
 
 /** What may be wrong when no connection was made. */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 import typing
 from datetime import datetime, timedelta, timezone
@@ -198,6 +199,12 @@ def test_durations() -> None:
     for wrong in (float("nan"), -1, True, "5m"):
         with pytest.raises(SettingsError):
             milliseconds("x", wrong)  # type: ignore[arg-type]
+
+
+def test_a_page_takes_every_filter_of_a_list() -> None:
+    jobs = Halyard("http://127.0.0.1:1").jobs
+    filters = set(inspect.signature(jobs.list).parameters)
+    assert set(inspect.signature(jobs.page).parameters) == {*filters, "cursor"}
 
 
 SHAPES: dict[type[Record], Any] = {

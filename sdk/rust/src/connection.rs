@@ -77,8 +77,8 @@ pub(crate) struct Answer {
     pub(crate) retry_after: Option<Duration>,
     /// The server's clock, to the second.
     pub(crate) date: Option<SystemTime>,
-    /// How often the request had been sent before.
-    pub(crate) repeats: u32,
+    /// Whether an earlier sending of the request may have done it.
+    pub(crate) maybe_done: bool,
     request_id: Option<String>,
     /// What to say about where it sends the caller.
     redirection: Option<String>,
@@ -170,12 +170,13 @@ impl Connection {
     /// whatever its status.
     pub(crate) async fn exchange(&self, request: &Request) -> Result<Answer, Error> {
         let give_up = Instant::now() + self.settings.retry_for;
-        let mut repeats = 0;
+        let (mut repeats, mut maybe_done) = (0, false);
         loop {
             let sent = self.send_once(request).await;
+            let sent = sent.map(|answer| Answer { maybe_done, ..answer });
             let asked = match &sent {
                 Ok(answer) if retry::is_temporary(answer.status) => answer.retry_after,
-                Ok(_) => return sent.map(|answer| Answer { repeats, ..answer }),
+                Ok(_) => return sent,
                 Err(_) => None,
             };
             let pause = retry::pause(repeats + 1, asked, rand::random());
@@ -183,8 +184,9 @@ impl Connection {
             let is_silence = matches!(&sent, Err(Error::Connection(error)) if error.is_silence());
             let once_more = is_silence && repeats == 0 && self.repeats_silence(request);
             if Instant::now() + pause > give_up && !once_more {
-                return sent.map(|answer| Answer { repeats, ..answer });
+                return sent;
             }
+            maybe_done |= sent.as_ref().map_or(true, Answer::may_be_done);
             tracing::debug!(call = %request.call(), ?pause, "sending again");
             tokio::time::sleep(pause).await;
             repeats += 1;
@@ -229,8 +231,8 @@ impl Connection {
         let location = header(LOCATION.as_str());
         let redirection = redirect::redirection(status, &request.url, location.as_deref());
         let body = answer.bytes().await.map_err(failed)?.to_vec();
-        let call = request.call();
-        Ok(Answer { status, retry_after, date, repeats: 0, request_id, redirection, body, call })
+        let (call, maybe_done) = (request.call(), false);
+        Ok(Answer { status, retry_after, date, maybe_done, request_id, redirection, body, call })
     }
 }
 
@@ -286,7 +288,7 @@ impl Request {
             status,
             retry_after: None,
             date: None,
-            repeats: 0,
+            maybe_done: false,
             request_id: None,
             redirection: None,
             body,
@@ -302,6 +304,12 @@ impl Request {
 impl Answer {
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
+    }
+
+    /// Whether a refusal leaves open what was done. Who is overloaded or about to end did nothing.
+    fn may_be_done(&self) -> bool {
+        let did_nothing = matches!(self.error().code(), Some("overloaded" | "draining"));
+        self.status >= 500 && !did_nothing
     }
 
     /// The error that this answer is.

@@ -10,7 +10,7 @@
  * | this one | every call |
  */
 
-import { type Call, type Connection, once, path, query } from "../connection.js";
+import { type Call, type Connection, codeOf, once, path, query } from "../connection.js";
 import { Reader } from "../convert.js";
 import { type Duration, milliseconds, pause } from "../duration.js";
 import { HalyardError, InvalidValueError, SettingsError, WaitTimeoutError } from "../errors.js";
@@ -238,11 +238,12 @@ export class Jobs {
       method: "GET",
       path: `/v1/keys${query({ task, key })}`,
     });
-    if (answer.status === 404) {
-      return null;
-    }
     if (!answer.isSuccess) {
-      throw answer.error();
+      const error = answer.error();
+      if (codeOf(error) === "not_found") {
+        return null;
+      }
+      throw error;
     }
     return new Reader(answer, this.#connection.bigint).plain<KeyHolder>("job_id");
   }
@@ -295,8 +296,12 @@ export class Jobs {
   /** What is gone when a repeat comes was taken away by the first try, whose answer was lost. */
   async #remove(target: string): Promise<void> {
     const answer = await this.#connection.exchange({ method: "DELETE", path: target });
-    if (!answer.isSuccess && !(answer.status === 404 && answer.repeats > 0)) {
-      throw answer.error();
+    if (answer.isSuccess) {
+      return;
+    }
+    const error = answer.error();
+    if (codeOf(error) !== "job_not_found" || !answer.maybeDone) {
+      throw error;
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import { type Connection, query } from "../connection.js";
 import { Reader } from "../convert.js";
+import { InvalidValueError } from "../errors.js";
 import type { JobSummary, State } from "../records.js";
 
 /** Which jobs to list; all when empty. */
@@ -93,7 +94,6 @@ export class JobPages implements AsyncIterable<JobSummary> {
 
 /** The filter as a query has it. */
 export function parameters(filter: ListJobs): Record<string, string | number | undefined> {
-  const time = (at: Date | string | undefined) => (at instanceof Date ? at.toISOString() : at);
   const { state } = filter;
   return {
     state: Array.isArray(state) ? state.join(",") : (state as State | undefined),
@@ -101,9 +101,19 @@ export function parameters(filter: ListJobs): Record<string, string | number | u
     task: filter.task,
     tag: filter.tag,
     idempotency_key: filter.idempotencyKey,
-    created_after: time(filter.createdAfter),
-    created_before: time(filter.createdBefore),
+    created_after: time("createdAfter", filter.createdAfter),
+    created_before: time("createdBefore", filter.createdBefore),
     order: filter.order,
     limit: filter.limit,
   };
+}
+
+function time(name: string, at: Date | string | undefined): string | undefined {
+  if (!(at instanceof Date)) {
+    return at;
+  }
+  if (Number.isNaN(at.getTime())) {
+    throw new InvalidValueError(name, "", "the date is invalid");
+  }
+  return at.toISOString();
 }

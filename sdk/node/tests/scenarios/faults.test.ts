@@ -105,6 +105,57 @@ scenario("temporary_refusals", () =>
   }),
 );
 
+interface Silence {
+  answers: Scripted[];
+  retry_for_ms: number;
+  requests: number;
+  ends: number | null;
+}
+
+scenario("silence", async () => {
+  for (const script of data<Silence[]>("silence", "scripts")) {
+    const job =
+      '{"id":"job_1","state":"queued","tags":[],"backoff":{},"checkpoints":[],"attempts":[]}';
+    const player = await Player.start(script.answers.map((one) => ({ ...one, body: job })));
+    const halyard = client(player.url, { timeout: "2s", retryFor: script.retry_for_ms });
+    if (script.ends === null) {
+      const error = await rejection(halyard.jobs.get("job_1"), ConnectionError);
+      expect(error.message).toBe(`no answer from ${player.url} in time`);
+    } else {
+      expect((await halyard.jobs.get("job_1")).id).toBe("job_1");
+    }
+    expect(player.times).toHaveLength(script.requests);
+    halyard.close();
+    player.stop();
+  }
+});
+
+interface NotThere {
+  call: "by_key" | "delete" | "forget_key";
+  answers: Scripted[];
+  ends: number | null;
+}
+
+scenario("not_there", async () => {
+  for (const script of data<NotThere[]>("not_there", "scripts")) {
+    const player = await Player.start(script.answers);
+    const { jobs } = client(player.url);
+    const call = {
+      by_key: async () => expect(await jobs.byKey("t", "k")).toBeNull(),
+      delete: () => jobs.delete("job_1"),
+      forget_key: () => jobs.forgetKey("job_1"),
+    }[script.call];
+    if (script.ends === null) {
+      await call();
+    } else {
+      const error = await rejection(call(), ApiError);
+      expect(error.status, JSON.stringify(script)).toBe(script.ends);
+    }
+    expect(player.times).toHaveLength(script.answers.length);
+    player.stop();
+  }
+});
+
 scenario("odd_answers", async () => {
   for (const answer of data<Scripted[]>("odd_answers", "answers")) {
     const player = await Player.start([answer]);

@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:http";
 
 /** One answer of the script. */
 export interface Scripted {
+  /** 0: there is no answer. */
   status: number;
   body?: string;
   retry_after?: string;
@@ -26,6 +27,9 @@ export class Player {
       request.resume();
       const answer = answers[this.times.length] ?? (answers.at(-1) as Scripted);
       this.times.push(performance.now());
+      if (answer.status === 0) {
+        return;
+      }
       const headers: Record<string, string> = {};
       if (answer.retry_after !== undefined) {
         headers["retry-after"] = answer.retry_after;

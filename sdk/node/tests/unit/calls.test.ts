@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { readUrl } from "../../src/client.js";
+import { Halyard, readUrl } from "../../src/client.js";
 import { Answer, path, query } from "../../src/connection.js";
 import {
   type ApiError,
@@ -213,6 +213,15 @@ test("addresses", () => {
   expect(query(parameters(filter))).toBe(
     "?state=failed%2Cretrying&task=a+b&created_after=1970-01-01T00%3A00%3A00.000Z",
   );
+});
+
+test("a list from a time that is none", async () => {
+  const { jobs } = new Halyard({ url: "http://127.0.0.1:1", retryFor: 0 });
+  for (const name of ["createdAfter", "createdBefore"]) {
+    const page = jobs.list({ [name]: new Date("soon") }).page();
+    await expect(page).rejects.toThrow(`${name} does not fit at \`.\`: the date is invalid`);
+    await expect(page).rejects.toThrow(InvalidValueError);
+  }
 });
 
 test("schemas of more than one library", async () => {

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn
 
 from . import _ids, _json, _problem, _retry
@@ -73,14 +75,33 @@ class Answer:
     keep_alive: bool
     #: The call, such as `GET http://127.0.0.1:7373/v1/stats`.
     call: str = ""
-    #: How often the request had been sent before.
-    repeats: int = 0
+    #: Whether an earlier sending of the request may have done it.
+    maybe_done: bool = False
     decimals: bool = False
 
     @property
     def is_success(self) -> bool:
         """Whether the server did what it was asked."""
         return 200 <= self.status < 300
+
+    @property
+    def date(self) -> datetime | None:
+        """The server's clock, to the second."""
+        try:
+            date = parsedate_to_datetime(self.headers.get("date", ""))
+        except ValueError:
+            return None
+        return date.replace(tzinfo=date.tzinfo or timezone.utc)
+
+    @property
+    def may_be_done(self) -> bool:
+        """Whether a refusal leaves open what was done.
+
+        It does when a server failed, or a proxy had passed the request on. A server that is
+        overloaded or about to end has done nothing.
+        """
+        code = getattr(self.error(), "code", "")
+        return self.status >= 500 and code not in ("overloaded", "draining")
 
     @property
     def retry_after(self) -> float | None:

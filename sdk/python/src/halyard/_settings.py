@@ -113,7 +113,9 @@ class Settings:
 
     def timed_out(self) -> HalyardConnectionError:
         """The error when the answer did not come in time."""
-        return HalyardConnectionError(f"no answer from {self.address} in time")
+        error = HalyardConnectionError(f"no answer from {self.address} in time")
+        error._is_silence = True
+        return error
 
     def broken(self) -> HalyardConnectionError:
         """The error when the connection ended before the answer did."""

@@ -86,6 +86,9 @@ class HalyardConnectionError(HalyardError, ConnectionError):
     The client's own repeats are used up by then.
     """
 
+    #: Whether the answer did not come in its time.
+    _is_silence = False
+
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
 

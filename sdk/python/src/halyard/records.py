@@ -6,15 +6,26 @@ milliseconds. `to_dict()` of each gives the members as they were sent.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 from ._record import Member, Record, all_of, time
-from .errors import ApiError
+from .errors import ApiError, HalyardError
 
 State = Literal["scheduled", "queued", "running", "retrying", "completed", "failed", "cancelled"]
 #: The states in which a life of a job has ended.
 TERMINAL_STATES = frozenset(("completed", "failed", "cancelled"))
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How a server is."""
+
+    #: Why it takes no work; None when it does.
+    not_ready: HalyardError | None
+    #: Its clock, to the second; None when it did not tell.
+    date: datetime | None
 
 
 class ErrorReport(Record):

@@ -13,7 +13,10 @@ from .proxy import Stream
 
 
 class Player:
-    """A server that plays a script; the last answer is given again and again."""
+    """A server that plays a script; the last answer is given again and again.
+
+    A status of 0 is no answer.
+    """
 
     def __init__(self, answers: list[dict[str, Any]]) -> None:
         self._answers = answers
@@ -53,7 +56,9 @@ class Player:
                 with self._lock:
                     number = len(self.times)
                     self.times.append(time.monotonic())
-                client.sendall(_bytes(self._answers[min(number, len(self._answers) - 1)]))
+                answer = self._answers[min(number, len(self._answers) - 1)]
+                if answer["status"] != 0:
+                    client.sendall(_bytes(answer))
 
 
 def _bytes(answer: dict[str, Any]) -> bytes:

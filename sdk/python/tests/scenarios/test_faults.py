@@ -115,6 +115,42 @@ def job_text() -> str:
 
 
 @scenario
+def test_silence(clients: Clients) -> None:
+    for script in data("silence", "scripts"):
+        with Player([{**answer, "body": job_text()} for answer in script["answers"]]) as player:
+            settings = {"timeout": 2, "retry_for": script["retry_for_ms"] / 1000}
+            halyard = clients.connect(player.url, **settings)
+            if script["ends"] is None:
+                with pytest.raises(HalyardConnectionError, match=r"no answer from .* in time"):
+                    halyard.jobs.get("job_1")
+            else:
+                assert halyard.jobs.get("job_1").id == "job_1"
+            assert len(player.times) == script["requests"], script
+
+
+@scenario
+def test_not_there(clients: Clients) -> None:
+    for script in data("not_there", "scripts"):
+        with Player(script["answers"]) as player:
+            jobs = clients.connect(player.url).jobs
+            of_job = {"delete": jobs.delete, "forget_key": jobs.forget_key}
+
+            def call(name: str = script["call"], jobs: Any = jobs, of_job: Any = of_job) -> None:
+                if name == "by_key":
+                    assert jobs.by_key("t", "k") is None
+                else:
+                    of_job[name]("job_1")
+
+            if script["ends"] is None:
+                call()
+            else:
+                with pytest.raises(ApiError) as error:
+                    call()
+                assert error.value.status == script["ends"], script
+            assert len(player.times) == len(script["answers"]), script
+
+
+@scenario
 def test_odd_answers(clients: Clients) -> None:
     for answer in data("odd_answers", "answers"):
         with Player([answer]) as player:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from functools import partial
 from typing import Literal
 from urllib.request import urlopen
@@ -47,7 +48,10 @@ def test_operate(halyard: Halyard, server: Server) -> None:
     assert any(task.name == "page" and task.counts.queued == 120 for task in tasks)
     version = halyard.version()
     assert (version.name, version.api) == ("halyard", "v1")
-    assert halyard.health() is None
+    health = halyard.health()
+    assert health.not_ready is None
+    assert health.date is not None
+    assert abs(health.date.timestamp() - time.time()) < PATIENCE
 
 
 def list_and_pages(halyard: Halyard) -> None:
@@ -71,6 +75,9 @@ def list_and_pages(halyard: Halyard) -> None:
     middle = halyard.jobs.get(ids[60]).created_at
     later = {job.id for job in halyard.jobs.list(queue="pages", created_after=middle)}
     assert later <= set(ids)
+    before = middle - timedelta(hours=1)
+    assert not halyard.jobs.page(queue="pages", created_before=before).data
+    assert halyard.jobs.page(queue="pages", created_after=before).data
     page = halyard.jobs.page(task="page", limit=100)
     assert len(page.data) == 100
     rest = halyard.jobs.page(task="page", limit=100, cursor=page.next_cursor)

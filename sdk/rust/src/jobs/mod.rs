@@ -257,7 +257,7 @@ impl<'a> Jobs<'a> {
         let request = self.connection.get(&["v1", "keys"])?.query("task", task).query("key", key);
         match self.connection.send(&request).await {
             Ok(answer) => answer.json().map(Some),
-            Err(error) if error.status() == Some(404) => Ok(None),
+            Err(error) if error.code() == Some("not_found") => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -298,7 +298,11 @@ impl<'a> Jobs<'a> {
     /// way, and the first sending did it.
     async fn remove(&self, request: Request) -> Result<(), Error> {
         let answer = self.connection.exchange(&request).await?;
-        let done = answer.is_success() || answer.status == 404 && answer.repeats > 0;
-        if done { Ok(()) } else { Err(answer.error()) }
+        if answer.is_success() {
+            return Ok(());
+        }
+        let error = answer.error();
+        let is_gone = error.code() == Some("job_not_found");
+        if is_gone && answer.maybe_done { Ok(()) } else { Err(error) }
     }
 }

@@ -126,6 +126,61 @@ pub(crate) async fn temporary_refusals() {
     }
 }
 
+#[derive(serde::Deserialize)]
+struct Silence {
+    answers: Vec<Scripted>,
+    retry_for_ms: u64,
+    requests: usize,
+    ends: Option<u16>,
+}
+
+pub(crate) async fn silence() {
+    let server = Server::start();
+    let created = server.client().jobs().create(NewJob::new("t")).await.expect("created");
+    let good = server.client().jobs().get(&created.id).await.expect("the job");
+    let good = serde_json::to_string(&good).expect("JSON");
+    for mut script in data::<Vec<Silence>>("silence", "scripts") {
+        for answer in &mut script.answers {
+            answer.body.clone_from(&good);
+        }
+        let player = Player::start(script.answers.clone()).await;
+        let client = Halyard::builder()
+            .url(&player.url)
+            .timeout(Duration::from_secs(2))
+            .retry_for(Duration::from_millis(script.retry_for_ms));
+        let result = client.build().expect("a client").jobs().get(&created.id).await;
+        match (script.ends, result) {
+            (Some(200), Ok(job)) => assert_eq!(job.id, created.id),
+            (None, Err(Error::Connection(_))) => {}
+            (ends, result) => panic!("{result:?} instead of {ends:?}"),
+        }
+        assert_eq!(player.times().len(), script.requests);
+    }
+}
+
+#[derive(Debug, serde::Deserialize)]
+struct NotThere {
+    call: String,
+    answers: Vec<Scripted>,
+    ends: Option<u16>,
+}
+
+pub(crate) async fn not_there() {
+    for script in data::<Vec<NotThere>>("not_there", "scripts") {
+        let player = Player::start(script.answers.clone()).await;
+        let halyard = crate::server::client(&player.url);
+        let jobs = halyard.jobs();
+        let result = match script.call.as_str() {
+            "by_key" => jobs.by_key("t", "k").await.map(|holder| assert!(holder.is_none())),
+            "delete" => jobs.delete("job_1").await,
+            "forget_key" => jobs.forget_key("job_1").await,
+            other => panic!("no call {other}"),
+        };
+        assert_eq!(result.err().and_then(|error| error.status()), script.ends, "{script:?}");
+        assert_eq!(player.times().len(), script.answers.len(), "{script:?}");
+    }
+}
+
 pub(crate) async fn odd_answers() {
     for answer in data::<Vec<Scripted>>("odd_answers", "answers") {
         let player = Player::start(vec![answer.clone()]).await;

@@ -57,7 +57,8 @@ scenarios! {
     creating: create_and_read replay mismatch if_failed joined_creates joined_create_refused
         create_batch values no_json;
     operating: operate wait;
-    faults: lost_answers lost_requests temporary_refusals odd_answers not_running;
+    faults: lost_answers lost_requests temporary_refusals silence not_there
+        odd_answers not_running;
     running: success retry_after snooze small_claims fake_job key_for hooks;
     failing: failures retry_classes odd_errors;
     checkpointing: checkpoints checkpoint_rules;

@@ -12,6 +12,7 @@ use crate::proxy::message;
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(crate) struct Scripted {
+    /// 0: there is no answer.
     pub(crate) status: u16,
     pub(crate) body: String,
     pub(crate) retry_after: Option<String>,
@@ -46,6 +47,9 @@ impl Player {
                             times.len() - 1
                         };
                         let answer = answers.get(number).or(answers.last()).expect("an answer");
+                        if answer.status == 0 {
+                            continue;
+                        }
                         if client.write_all(&bytes(answer)).await.is_err() {
                             return;
                         }

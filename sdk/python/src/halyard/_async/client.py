@@ -14,7 +14,7 @@ from .._worker.failed import CancelledJob, FailedJob, LostJob
 from .._worker.verdict import retryable as default_retryable
 from .._worker.worker import AsyncWorker
 from ..errors import HalyardError
-from ..records import Version
+from ..records import Health, Version
 from .calls import AsyncCalls
 from .jobs import AsyncJobs
 from .queues import AsyncCounters, AsyncQueues, AsyncTasks, AsyncWorkers
@@ -27,7 +27,8 @@ class AsyncHalyard:
 
     - `url`: where the server is; `HALYARD_URL`, then `http://127.0.0.1:7373`.
     - `api_key`: the bearer key; `HALYARD_API_KEY`.
-    - `timeout`: how long one request may take, beside what it waits on purpose; more than 0.
+    - `timeout`: how long one request may take, beside what it waits on purpose; more than 0. One
+      that got no answer by then is sent a second time, unless `retry_for` is 0.
     - `retry_for`: for how long a call is repeated while the server cannot be reached or asks for
       patience; 0 sends every call once. A worker repeats its calls whatever is set here.
     - `decimals`: whether numbers with a fraction or an exponent are read as `Decimal`, which keeps
@@ -136,15 +137,20 @@ class AsyncHalyard:
         answer = await self._calls.send(request("GET", "version"))
         return Version(answer.members("name", "version", "api"))
 
-    async def health(self) -> HalyardError | None:
-        """Why the server takes no work; None when it does. Asks once.
+    async def health(self) -> Health:
+        """Whether the server lives and takes work, and what its clock says. Asks once.
 
         It needs no key: to check one, call `stats.get()`.
 
-        Raises HalyardConnectionError when it cannot be reached.
+        Raises HalyardConnectionError when it cannot be reached, UnexpectedAnswerError or ApiError
+        when what answers there is no Halyard server.
         """
-        answer = await self._calls.port.exchange(request("GET", "readyz"))
-        return None if answer.is_success else answer.error()
+        alive = await self._calls.port.exchange(request("GET", "healthz"))
+        if not alive.is_success:
+            raise alive.error()
+        alive.members("status")
+        ready = await self._calls.port.exchange(request("GET", "readyz"))
+        return Health(None if ready.is_success else ready.error(), ready.date)
 
     async def aclose(self) -> None:
         """Closes the connections. Calls after it are an error only in that they open new ones."""

@@ -115,7 +115,8 @@ class AsyncPort:
                 link = _take(idle) or await self._connect()
                 answer = await link.exchange(request.bytes(settings.prefix, settings.fixed))
         except TimeoutError as error:
-            raise settings.timed_out() from error
+            why = settings.unreachable(error) if link is None else settings.timed_out()
+            raise why from error
         except (OSError, EOFError) as error:
             if isinstance(error, HalyardConnectionError):
                 raise

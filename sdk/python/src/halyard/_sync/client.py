@@ -15,7 +15,7 @@ from .._worker.failed import CancelledJob, FailedJob, LostJob
 from .._worker.verdict import retryable as default_retryable
 from .._worker.worker import Worker
 from ..errors import HalyardError
-from ..records import Version
+from ..records import Health, Version
 from .calls import Calls
 from .jobs import Jobs
 from .queues import Counters, Queues, Tasks, Workers
@@ -28,7 +28,8 @@ class Halyard:
 
     - `url`: where the server is; `HALYARD_URL`, then `http://127.0.0.1:7373`.
     - `api_key`: the bearer key; `HALYARD_API_KEY`.
-    - `timeout`: how long one request may take, beside what it waits on purpose; more than 0.
+    - `timeout`: how long one request may take, beside what it waits on purpose; more than 0. One
+      that got no answer by then is sent a second time, unless `retry_for` is 0.
     - `retry_for`: for how long a call is repeated while the server cannot be reached or asks for
       patience; 0 sends every call once. A worker repeats its calls whatever is set here.
     - `decimals`: whether numbers with a fraction or an exponent are read as `Decimal`, which keeps
@@ -137,15 +138,20 @@ class Halyard:
         answer = self._calls.send(request("GET", "version"))
         return Version(answer.members("name", "version", "api"))
 
-    def health(self) -> HalyardError | None:
-        """Why the server takes no work; None when it does. Asks once.
+    def health(self) -> Health:
+        """Whether the server lives and takes work, and what its clock says. Asks once.
 
         It needs no key: to check one, call `stats.get()`.
 
-        Raises HalyardConnectionError when it cannot be reached.
+        Raises HalyardConnectionError when it cannot be reached, UnexpectedAnswerError or ApiError
+        when what answers there is no Halyard server.
         """
-        answer = self._calls.port.exchange(request("GET", "readyz"))
-        return None if answer.is_success else answer.error()
+        alive = self._calls.port.exchange(request("GET", "healthz"))
+        if not alive.is_success:
+            raise alive.error()
+        alive.members("status")
+        ready = self._calls.port.exchange(request("GET", "readyz"))
+        return Health(None if ready.is_success else ready.error(), ready.date)
 
     def close(self) -> None:
         """Closes the connections. Calls after it are an error only in that they open new ones."""

@@ -190,6 +190,9 @@ class Jobs:
         queue: str | None = None,
         task: str | None = None,
         tag: str | None = None,
+        idempotency_key: str | None = None,
+        created_after: datetime | None = None,
+        created_before: datetime | None = None,
         order: Literal["asc", "desc"] | None = None,
         limit: int | None = None,
     ) -> JobPage:
@@ -199,7 +202,15 @@ class Jobs:
         it (`partial`).
         """
         query = _listing.query(
-            state=state, queue=queue, task=task, tag=tag, order=order, limit=limit
+            state=state,
+            queue=queue,
+            task=task,
+            tag=tag,
+            idempotency_key=idempotency_key,
+            created_after=created_after,
+            created_before=created_before,
+            order=order,
+            limit=limit,
         )
         return self._page(query, cursor)
 
@@ -281,7 +292,7 @@ class Jobs:
         try:
             answer = self._calls.send(request("GET", "v1", "keys", query=query))
         except ApiError as error:
-            if error.status == 404:
+            if error.code == "not_found":
                 return None
             raise
         return KeyHolder(answer.members("job_id"))
@@ -336,8 +347,12 @@ class Jobs:
         sending did it.
         """
         answer = self._calls.exchange(call)
-        if not answer.is_success and not (answer.status == 404 and answer.repeats > 0):
-            raise answer.error()
+        if answer.is_success:
+            return
+        error = answer.error()
+        is_gone = isinstance(error, ApiError) and error.code == "job_not_found"
+        if not (is_gone and answer.maybe_done):
+            raise error
 
 
 def _said(members: dict[str, Any]) -> dict[str, Any]:
