@@ -273,7 +273,7 @@ impl Job {
     ///
     /// Call it last before the commit, for until then nobody else can change the job, heartbeats
     /// among them; and return after the commit. What the handler returns then is not looked at:
-    /// `result` is the job's result.
+    /// `result` is the job's result. Without a commit the attempt fails, and the job is retried.
     ///
     /// # Errors
     ///

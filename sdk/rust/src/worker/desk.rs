@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use halyard_api::jobs::claim::{Claim, ClaimAnswer, ClaimedJob};
 use halyard_api::jobs::finish::{Finish, FinishAnswer, Report};
 use halyard_api::jobs::heartbeat::{Heartbeat, HeartbeatAnswer, HeldLease};
+use halyard_api::state::State;
 use halyard_api::workers::WorkerIdentity;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -27,7 +29,9 @@ use super::board::{Action, Board, ClaimCall, Event, Slot, Trouble};
 use super::failed_job::one_line;
 use super::failure::HandlerError;
 use super::handler::AnyHandler;
-use super::verdict::{Ending, Retryable, judge, judge_panic, judge_returned, returned_or};
+use super::verdict::{
+    Ending, Retryable, judge, judge_panic, judge_returned, returned_or, uncommitted,
+};
 
 /// A heartbeat that is not answered within this part of a lease is sent again.
 const BEAT_TIMEOUT_PARTS: u32 = 4;
@@ -256,13 +260,20 @@ impl Desk {
         };
         let own = job.clone();
         let retryable = Arc::clone(&self.plan.retryable);
+        let client = Arc::clone(&self.plan.client);
         let task = self.runtime.spawn(async move {
             match handler {
                 // What panics before its first await does so here, in a task of its own.
                 Some(handler) => {
                     let returned = handler(job.clone()).returned().await;
                     let completed_in = job.inner.record.completed_in();
-                    judge_returned(returned_or(completed_in, returned), &*retryable)
+                    let is_told = completed_in.is_some();
+                    let ending = judge_returned(returned_or(completed_in, returned), &*retryable);
+                    let returned = is_told && matches!(ending, Ending::Completed(_));
+                    if returned && is_unfinished(&client, &job).await {
+                        return uncommitted();
+                    }
+                    ending
                 }
                 None => judge(&HandlerError::from("this worker has no such task"), &*retryable),
             }
@@ -284,6 +295,24 @@ impl Drop for Desk {
             running.task.abort();
         }
     }
+}
+
+/// Whether a start that its handler has completed in a transaction still runs: the transaction was
+/// not committed, though the handler may have seen no error. PostgreSQL answers the `COMMIT` of a
+/// failed transaction with `ROLLBACK`. Also true when the server does not say: it decides then.
+async fn is_unfinished(client: &Connection, job: &Job) -> bool {
+    #[derive(Deserialize)]
+    struct Standing {
+        state: State,
+        starts: u64,
+    }
+    let standing = async {
+        let request = client.get(&["v1", "jobs", job.id()])?;
+        client.send(&request).await?.json::<Standing>()
+    };
+    standing
+        .await
+        .map_or(true, |standing| standing.state == State::Running && standing.starts == job.start())
 }
 
 async fn exchange<T: DeserializeOwned>(

@@ -98,6 +98,20 @@ pub(crate) fn returned_or(
     }
 }
 
+/// The ending of a handler that returned after `complete_in`, without a commit.
+pub(crate) fn uncommitted() -> Ending {
+    let message = "the handler returned, and its transaction with complete_in was not committed";
+    Ending::Failed(Failure {
+        text: FailureText {
+            r#type: Some("NotCommitted".to_owned()),
+            message: Some(message.to_owned()),
+            stack: None,
+        },
+        retryable: true,
+        ..Failure::default()
+    })
+}
+
 /// The ending that a handler's end is. A result that is far too large is a failure.
 pub(crate) fn judge_returned(
     returned: HandlerResult<Box<RawValue>>,

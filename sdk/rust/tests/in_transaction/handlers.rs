@@ -139,6 +139,29 @@ async fn one_that_fails_after_its_commit_leaves_its_job_completed() {
     }
 }
 
+/// An error was swallowed: the commit is a rollback then, and no error.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_returns_without_a_commit_runs_again() {
+    let services = Services::start().await;
+    let database = services.database.clone();
+    let id = run(&services, move |job: Job| {
+        let database = database.clone();
+        async move {
+            let mut client = connect(&database).await;
+            let transaction = client.transaction().await?;
+            job.complete_in(&transaction, &job.attempt()).await?;
+            if job.attempt() == 1 {
+                let _ = transaction.execute("insert into nowhere values (1)", &[]).await;
+            }
+            transaction.commit().await?;
+            HandlerResult::Ok(())
+        }
+    })
+    .await;
+    assert_eq!(services.ended(&id).await, (State::Completed, "2".to_owned(), 2));
+    assert_eq!(services.halyard.jobs().get(&id).await.expect("the job").rejected, 0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_that_saves_learns_of_a_cancel() {
     let services = Arc::new(Services::start().await);
