@@ -46,6 +46,24 @@ def test_points_are_listed_in_order() -> None:
     assert note.startswith("note: state in module variables was not checked: the handler ")
 
 
+def test_worlds_are_compared_by_value() -> None:
+    totals: list[float] = []
+
+    def handler(job: Job) -> None:
+        totals[:] = [1.0 if totals else 1]
+        crash_point("booked")
+
+    def prove(world: Any) -> Report:
+        return prove_idempotent(handler, world=world, reset=totals.clear)
+
+    prove(lambda: totals[0]).check()
+    prove(lambda: {"total": totals[0], "all": [{"total": one} for one in totals]}).check()
+    report = prove(lambda: [totals[0], {"type": type(totals[0]).__name__}])
+    assert report.findings[0].message.startswith('the world is "float" at `/1/type`, "int" was')
+    flag = prove(lambda: {"flag": 1 if isinstance(totals[0], int) else True})
+    assert flag.findings[0].message.startswith("`flag` is true, 1 was expected")
+
+
 def test_a_clean_run_that_never_completes_ends_the_proof() -> None:
     def always(job: Job) -> None:
         raise RuntimeError("always")

@@ -41,10 +41,10 @@ def text(value: Any) -> str:
 def differences(expected: Any, got: Any) -> list[Difference]:
     """Every member that differs, in the order of their names."""
     if not isinstance(expected, dict) or not isinstance(got, dict):
-        return [] if text(expected) == text(got) else [Difference(None, expected, got)]
+        return [] if _json.same(expected, got) else [Difference(None, expected, got)]
     names = sorted(expected.keys() | got.keys())
     all = [Difference(name, expected.get(name), got.get(name)) for name in names]
-    return [one for one in all if text(one.expected) != text(one.got)]
+    return [one for one in all if not _json.same(one.expected, one.got)]
 
 
 def told(effect: str, expected: Any, got: Any) -> str:
@@ -66,7 +66,7 @@ def _deepest(path: str, expected: Any, got: Any) -> tuple[str, Any, Any]:
     elif isinstance(expected, dict) and isinstance(got, dict):
         pairs = [(name, expected[name], got[name]) for name in expected if name in got]
     for name, one, other in pairs:
-        if text(one) != text(other):
+        if not _json.same(one, other):
             escaped = str(name).replace("~", "~0").replace("/", "~1")
             return _deepest(f"{path}/{escaped}", one, other)
     return path, expected, got
