@@ -13,7 +13,7 @@ const PARTS = [
   ["index.ts", "Client", "client.ts", "duration.ts"],
   ["index.ts", "Jobs", "jobs/", "in-transaction.ts"],
   ["index.ts", "Worker", "worker/", "task.ts"],
-  ["index.ts", "The job in a handler", "job.ts"],
+  ["index.ts", "The job in a handler", "job.ts", "json/jsonify.ts"],
   ["index.ts", "Errors that a handler throws", "failure.ts"],
   ["index.ts", "Errors that calls throw", "errors.ts"],
   ["index.ts", "Processed store", "processed/"],

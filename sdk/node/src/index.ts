@@ -74,6 +74,7 @@ export type { CreateResult } from "./jobs/create.js";
 export type { BulkAction, BulkResult, Jobs, RetryOptions } from "./jobs/jobs.js";
 export type { JobPage, JobPages, ListJobs } from "./jobs/list.js";
 export type { IfFailed, NewBackoff, NewJob } from "./jobs/new-job.js";
+export type { Jsonify } from "./json/jsonify.js";
 export type { Queues, StatsCalls, Tasks, Workers } from "./operators.js";
 export {
   type Claim,

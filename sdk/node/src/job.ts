@@ -5,6 +5,7 @@ import { type AbortReason, abortError, type JobAbortedError, SettingsError } fro
 import { SnoozeError } from "./failure.js";
 import { finishIn, type InOptions, type TransactionClient, writeIn } from "./in-transaction.js";
 import type { JobSetting, JobSource } from "./job-setting.js";
+import type { Jsonify } from "./json/jsonify.js";
 import { holdsUnsafe, readExact, unsafeError } from "./json/read.js";
 import { writeJson } from "./json/write.js";
 import { keyFor } from "./key-for.js";
@@ -169,8 +170,8 @@ export class Job<Payload = any> {
 
   /**
    * Does a part of the work once: runs `work`, stores what it returns under `name`, and returns the
-   * stored value, now and in every later attempt. When the worker dies after the work and before
-   * its result is stored, the work is done again.
+   * stored value, as JSON carries it, now and in every later attempt. When the worker dies after
+   * the work and before its result is stored, the work is done again.
    *
    * The name is the step's identity within the job: a second step of the same name runs nothing and
    * returns the first one's value, for which it waits while the first is under way. In a loop, put
@@ -178,7 +179,7 @@ export class Job<Payload = any> {
    *
    * @throws what `work` throws, and what `checkpoint` throws.
    */
-  async step<Value>(name: string, work: () => Value | Promise<Value>): Promise<Value> {
+  async step<Value>(name: string, work: () => Value | Promise<Value>): Promise<Jsonify<Value>> {
     this.#check();
     this.#steps ??= new Map();
     for (let other = this.#steps.get(name); other !== undefined; other = this.#steps.get(name)) {
@@ -197,7 +198,7 @@ export class Job<Payload = any> {
       }
     }
     // As every later attempt will get it.
-    return this.checkpointValue<Value>(name) as Value;
+    return this.checkpointValue(name) as Jsonify<Value>;
   }
 
   /**

@@ -3,6 +3,7 @@
 import type { Duration } from "../duration.js";
 import { SettingsError } from "../errors.js";
 import type { Job } from "../job.js";
+import type { Jsonify } from "../json/jsonify.js";
 import { refuseUnknown } from "../options.js";
 import { checkOutcome, type OnUnknown } from "./once.js";
 import { Store } from "./store.js";
@@ -43,7 +44,7 @@ const OPTIONS = ["store", "key", "inProgress", "expiresIn", "onUnknown"];
 export function idempotent<Payload = any, Value = unknown>(
   handler: (job: Job<Payload>) => Value | Promise<Value>,
   options: IdempotentOptions<Payload, Value>,
-): (job: Job<Payload>) => Promise<Value> {
+): (job: Job<Payload>) => Promise<Jsonify<Value>> {
   if (typeof handler !== "function") {
     throw new SettingsError(
       "what is to be idempotent is a handler: idempotent(handler, { store })",

@@ -5,6 +5,7 @@ import { SettingsError } from "../errors.js";
 import { AlreadyInProgressError, NonRetryableError } from "../failure.js";
 import { makeId } from "../ids.js";
 import type { Job } from "../job.js";
+import type { Jsonify } from "../json/jsonify.js";
 import { readExact } from "../json/read.js";
 import { writeJson } from "../json/write.js";
 import { refuseUnknown } from "../options.js";
@@ -75,7 +76,7 @@ export async function runOnce<Value>(
   key: string,
   work: () => Value | Promise<Value>,
   options: OnceOptions<Value>,
-): Promise<Value> {
+): Promise<Jsonify<Value>> {
   const claim = claimOf(key, options);
   if (typeof work !== "function") {
     throw new SettingsError("the work that is done once is a function: store.once(key, work)");
@@ -214,8 +215,8 @@ export function write<Value>(value: unknown, options: OnceOptions<Value>): strin
 }
 
 /** @internal A response as every run of the work gets it. */
-export function read<Value>(response: string, options: OnceOptions<Value>): Value {
-  return readExact("response", response, options.job?.bigint ?? false) as Value;
+export function read<Value>(response: string, options: OnceOptions<Value>): Jsonify<Value> {
+  return readExact("response", response, options.job?.bigint ?? false) as Jsonify<Value>;
 }
 
 async function orEnd<T>(

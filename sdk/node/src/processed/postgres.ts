@@ -2,6 +2,7 @@
 
 import { CLAIM, COMPLETE, LEAVE, MIGRATE, PRUNE, READ, REMOVE } from "../_generated/statements.js";
 import { SettingsError } from "../errors.js";
+import type { Jsonify } from "../json/jsonify.js";
 import {
   answerForUnknown,
   begunBy,
@@ -152,7 +153,7 @@ export class PostgresStore extends Store {
     key: string,
     work: (tx: PostgresClient) => Value | Promise<Value>,
     options: OnceOptions<Value> = {},
-  ): Promise<Value> {
+  ): Promise<Jsonify<Value>> {
     const claim = claimOf(key, options);
     const client = await this.#lend();
     // A connection that breaks is told by the statement that is under way.

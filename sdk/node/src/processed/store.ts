@@ -2,6 +2,7 @@
 
 import { HalyardError } from "../errors.js";
 import { NonRetryableError } from "../failure.js";
+import type { Jsonify } from "../json/jsonify.js";
 import { type OnceOptions, runOnce } from "./once.js";
 
 /** What a claim asks for. Lengths of time are milliseconds. */
@@ -68,8 +69,8 @@ export abstract class Store {
   abstract remove(key: string, owner: string): Promise<boolean>;
 
   /**
-   * Does a piece of work once under its key, and returns its response, as JSON carries it: the
-   * first time what `work` returned, later what was stored.
+   * Does a piece of work once under its key, and returns its response, as JSON carries it, the
+   * first time and every time after.
    *
    * When the work fails, its record is taken back and the next run does it again. The record stays
    * when the effect may have happened all the same: after an OutcomeUnknownError, after a request
@@ -82,7 +83,7 @@ export abstract class Store {
     key: string,
     work: () => Value | Promise<Value>,
     options: OnceOptions<Value> = {},
-  ): Promise<Value> {
+  ): Promise<Jsonify<Value>> {
     return runOnce(this, key, work, options);
   }
 }

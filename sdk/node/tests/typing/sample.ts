@@ -10,9 +10,12 @@ import {
   Halyard,
   type Handler,
   IdempotencyConflictError,
+  idempotent,
   type Job,
   type JobDetail,
   type JobSummary,
+  type Jsonify,
+  MemoryStore,
 } from "@halyard/node";
 import { fakeJob, proveIdempotent, startServer } from "@halyard/node/testing";
 import "@halyard/node/testing/vitest";
@@ -116,6 +119,35 @@ export function handlers(): void {
     .on("done", () => {});
   // @ts-expect-error: a worker needs queues
   halyard.worker({ concurrency: 1 });
+}
+
+export async function values(job: Job): Promise<void> {
+  const store = new MemoryStore();
+  // What comes back has been JSON.
+  const at = await job.step("at", () => new Date());
+  same<typeof at, string>(1);
+  const nothing = await job.step("mail", async () => {});
+  same<typeof nothing, null>(1);
+  const charge = await store.once("charge", async () => ({
+    id: "ch_1",
+    at: new Date(),
+    fee: undefined as number | undefined,
+    lines: [[1, new Date()] as const],
+    refund() {},
+  }));
+  charge satisfies { id: string; at: string; fee?: number | undefined };
+  same<(typeof charge)["fee"], number | undefined>(1);
+  charge.lines[0]?.[1] satisfies string | undefined;
+  // @ts-expect-error: methods are gone
+  charge.refund();
+  interface Charge {
+    id: string;
+    items?: { amount: number }[];
+  }
+  (await job.step<Charge>("plain", () => ({ id: "ch_1" }))) satisfies Charge;
+  same<Jsonify<unknown>, unknown>(1);
+  const once = idempotent((one: Job) => one.createdAt, { store });
+  same<ReturnType<typeof once>, Promise<string>>(1);
 }
 
 export async function tests(): Promise<unknown> {
