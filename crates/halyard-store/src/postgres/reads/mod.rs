@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use halyard_core::TimeMs;
 use halyard_core::id::JobId;
-use halyard_core::job::JobView;
+use halyard_core::job::{JobView, State};
 use halyard_core::key::{self, Holder};
 use halyard_core::{limits, operate};
 use tokio_postgres::{Client, IsolationLevel, Row, Transaction};
