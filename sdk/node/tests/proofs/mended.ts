@@ -2,7 +2,7 @@
 
 import type { Job } from "@halyard/node";
 import { crashPoint } from "@halyard/node/testing";
-import { charge } from "./mistaken.js";
+import { charge, settle } from "./mistaken.js";
 import { invoices, mail, numbers, payments, store } from "./world.js";
 
 const remind = (job: Job) => mail.send(job.keyFor("reminder"));
@@ -36,4 +36,6 @@ export const mended = {
   async step_value_ignored(job: Job) {
     await invoices.upsert(await job.step("number", () => numbers.next()));
   },
+
+  recovery_in_two_steps: (job: Job) => settle(job, () => invoices.settle()),
 };

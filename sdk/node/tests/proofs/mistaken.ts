@@ -18,6 +18,19 @@ export async function charge(key: string | undefined): Promise<void> {
   await invoices.pay();
 }
 
+export async function settle(job: Job, recover: () => Promise<void>): Promise<void> {
+  await invoices.upsert();
+  if (invoices.find()?.paid) {
+    return;
+  }
+  if (payments.knows(job.id)) {
+    await recover();
+    return;
+  }
+  await payments.charge(job.id);
+  await invoices.settle();
+}
+
 export const mistaken = {
   insert_without_constraint: () => invoices.insert(),
 
@@ -68,4 +81,10 @@ export const mistaken = {
     await job.step("number", () => number);
     await invoices.upsert(number);
   },
+
+  recovery_in_two_steps: (job: Job) =>
+    settle(job, async () => {
+      await mail.send();
+      await invoices.pay();
+    }),
 };

@@ -6,6 +6,7 @@ from halyard import Job
 from halyard.testing import crash_point
 
 from . import world
+from .mistaken import settle
 
 
 def insert_without_constraint(job: Job) -> None:
@@ -60,3 +61,7 @@ def record_before_effect(job: Job) -> None:
 
 def step_value_ignored(job: Job) -> None:
     world.upsert_invoice(job.step("number", world.next_number))
+
+
+def recovery_in_two_steps(job: Job) -> None:
+    settle(job, world.settle_invoice)

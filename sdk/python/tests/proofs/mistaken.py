@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 
 from halyard import Job
 from halyard.testing import crash_point
@@ -83,3 +84,21 @@ def step_value_ignored(job: Job) -> None:
     number = world.next_number()
     job.step("number", lambda: number)
     world.upsert_invoice(number)
+
+
+def settle(job: Job, recover: Callable[[], None]) -> None:
+    if world.upsert_invoice().paid:
+        return
+    if world.knows_charge(job.id):
+        recover()
+        return
+    world.charge(job.id)
+    world.settle_invoice()
+
+
+def recovery_in_two_steps(job: Job) -> None:
+    def recover() -> None:
+        world.send_mail(None)
+        world.pay_invoice()
+
+    settle(job, recover)

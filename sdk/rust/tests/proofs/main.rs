@@ -58,7 +58,8 @@ proofs! {
     check_then_act
     finally_hides_the_crash
     record_before_effect
-    step_value_ignored;
+    step_value_ignored
+    recovery_in_two_steps;
     only mended: module_state
 }
 

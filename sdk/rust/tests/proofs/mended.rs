@@ -4,6 +4,7 @@ use halyard::processed::Store;
 use halyard::testing::crash_point;
 use halyard::{HandlerResult, Job};
 
+use crate::mistaken::settle;
 use crate::world::World;
 
 pub(crate) async fn insert_without_constraint(world: World, _: Job) -> HandlerResult<()> {
@@ -72,4 +73,8 @@ pub(crate) async fn step_value_ignored(world: World, job: Job) -> HandlerResult<
     let number = job.step("number", async || HandlerResult::Ok(world.next_number())).await?;
     world.upsert_invoice(Some(number)).await;
     Ok(())
+}
+
+pub(crate) async fn recovery_in_two_steps(world: World, job: Job) -> HandlerResult<()> {
+    settle(&world, &job, || world.settle_invoice()).await
 }

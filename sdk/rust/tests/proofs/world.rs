@@ -78,6 +78,20 @@ impl World {
         crash_point("paid").await;
     }
 
+    pub(crate) async fn settle_invoice(&self) {
+        {
+            let mut rows = self.rows();
+            if !std::mem::replace(&mut rows.invoices[0].paid, true) {
+                add(&mut rows.mails, None);
+            }
+        }
+        crash_point("settled").await;
+    }
+
+    pub(crate) fn knows_charge(&self, key: &str) -> bool {
+        self.rows().charges.iter().any(|charge| charge.as_deref() == Some(key))
+    }
+
     pub(crate) fn next_number(&self) -> u64 {
         let mut rows = self.rows();
         rows.number += 1;

@@ -18,6 +18,7 @@ export function onEffect(
   switch (way.kind) {
     case "killed":
     case "killed twice":
+    case "killed in recovery":
     case "killed in the last attempt":
       return afterKill(way.point, outcome, amount);
     case "overlapping":

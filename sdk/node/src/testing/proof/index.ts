@@ -6,7 +6,7 @@
  * |---|---|
  * | this one | {@link proveIdempotent} and its options |
  * | `point` | where a run can be stopped: {@link crashPoint}, before and after each checkpoint |
- * | `ways` | the ways: twice, killed, overlapping, retried by hand |
+ * | `ways` | the ways: twice, killed, overlapping, retried by hand, killed in recovery |
  * | `running` | runs of one job: begun, stopped, killed, let go on |
  * | `module` | handlers loaded anew, as a new process does |
  * | `difference` | where two worlds differ |
@@ -27,7 +27,7 @@ import type { Handler } from "../../worker/worker.js";
 import { loader, type ModuleSource } from "./module.js";
 import { Findings, type Report } from "./report.js";
 import type { Subject } from "./running.js";
-import { allWays, play } from "./ways.js";
+import { allWays, play, recoveries } from "./ways.js";
 
 export type { ModuleSource } from "./module.js";
 export { crashPoint } from "./point.js";
@@ -136,10 +136,13 @@ export async function proveIdempotent<Payload = any>(
   const clean = await play({ kind: "clean" }, subject);
   const findings = new Findings(clean, before, await look(), expectFailure);
   if (!findings.nothingProved) {
-    for (const way of allWays(clean.first)) {
+    const ways = allWays(clean.first);
+    // Longer by what the runs after a kill turn out to pass.
+    for (const way of ways) {
       await reset();
       const outcome = await play(way, subject);
       findings.note(way, outcome, await look());
+      ways.push(...recoveries(way, outcome, clean.first));
     }
   }
   return findings.report(options.module !== undefined);

@@ -1,6 +1,6 @@
 /** The ways in which at-least-once delivery can run a job. */
 
-import { type Point, told } from "./point.js";
+import { type Point, same, told } from "./point.js";
 import { type End, Lives, type Running, type Subject } from "./running.js";
 
 /**
@@ -18,6 +18,8 @@ export type Way =
       readonly kind: "killed" | "killed twice" | "killed in the last attempt";
       readonly point: Point;
     }
+  /** Killed at a point, and the run that followed at one of its own. */
+  | { readonly kind: "killed in recovery"; readonly first: Point; readonly point: Point }
   /** Frozen at a point or before its first line, while another run goes to the end. */
   | { readonly kind: "overlapping"; readonly point: Point | undefined };
 
@@ -43,6 +45,27 @@ export function allWays(points: readonly Point[]): Way[] {
   ];
 }
 
+/**
+ * The ways to kill the run that follows a kill as well, at each point that the killed one has not
+ * passed. One that goes on as the clean run does, from some point of it to the end, is none that
+ * recovers: a kill in there was tried.
+ */
+export function recoveries(way: Way, outcome: Outcome, clean: readonly Point[]): Way[] {
+  const { first, second } = outcome;
+  const end = clean.slice(Math.max(clean.length - second.length, 0));
+  if (way.kind !== "killed" || second.every((point, place) => isLike(point, end[place]))) {
+    return [];
+  }
+  return second
+    .filter((point) => !first.some((passed) => same(passed, point)))
+    .map((point) => ({ kind: "killed in recovery", first: way.point, point }));
+}
+
+/** Whether two points are the same but for how often they were passed. */
+function isLike(left: Point, right: Point | undefined): boolean {
+  return left.place === right?.place && left.name === right.name;
+}
+
 /** What was done, for people. */
 export function sequence(way: Way): string {
   switch (way.kind) {
@@ -57,6 +80,10 @@ export function sequence(way: Way): string {
     case "killed twice": {
       const point = told(way.point);
       return `run, killed ${point}, run, killed ${point} again, run again`;
+    }
+    case "killed in recovery": {
+      const [first, point] = [told(way.first), told(way.point)];
+      return `run, killed ${first}, run, killed ${point}, run again`;
     }
     case "killed in the last attempt":
       return `run in the last attempt, killed ${told(way.point)}, retried by hand, run again`;
@@ -75,6 +102,12 @@ export async function play(way: Way, subject: Subject): Promise<Outcome> {
   }
   if (way.kind === "killed in the last attempt") {
     lives.lastAttempt();
+  }
+  if (way.kind === "killed in recovery") {
+    const { first } = await killed(lives, way.first);
+    await killed(lives, way.point);
+    const { end, passed } = await lives.runToEnd();
+    return { end, first, second: passed };
   }
   const first = "point" in way ? await killed(lives, way.point) : await ended(lives);
   if (way.kind === "clean") {

@@ -32,6 +32,8 @@ class Way:
     name: str
     #: Where the first run is stopped; None when it is not, or before its first line.
     point: Point | None = None
+    #: Where the run before that one was killed, when it is the recovery that is.
+    before: Point | None = None
 
     @property
     def is_kill(self) -> bool:
@@ -39,7 +41,8 @@ class Way:
         return self.name.startswith("killed")
 
     def __str__(self) -> str:
-        return _SEQUENCES[self.name].format(self.point or "before its first line")
+        point = self.point or "before its first line"
+        return _SEQUENCES[self.name].format(point, before=self.before)
 
     def play(self, subject: Subject) -> Played:
         """Runs the job this way."""
@@ -52,6 +55,11 @@ class Way:
                 return Played(end, first)
             if self.name == "retried by hand":
                 lives.retry_by_hand()
+            end, second = lives.run_to_end()
+            return Played(end, first, second)
+        if self.before is not None:
+            first = _killed(lives, self.before)
+            _killed(lives, self.point)
             end, second = lives.run_to_end()
             return Played(end, first, second)
         if self.name == "killed in the last attempt":
@@ -76,6 +84,7 @@ _SEQUENCES = {
     "killed in the last attempt": (
         "run in the last attempt, killed {0}, retried by hand, run again"
     ),
+    "killed in recovery": "run, killed {before}, run, killed {0}, run again",
 }
 CLEAN = Way("clean")
 
@@ -90,6 +99,21 @@ def all_ways(points: list[Point]) -> list[Way]:
     ways += [Way("killed twice", point) for point in points]
     ways += [Way("killed in the last attempt", point) for point in points]
     return ways
+
+
+def recoveries(way: Way, played: Played, clean: list[Point]) -> list[Way]:
+    """The ways to kill the run that follows a kill as well.
+
+    That is at each point that the killed one has not passed. A run that goes on as the clean one
+    does, from some point of it to the end, is none that recovers: a kill in there was tried.
+    """
+    first, second = played.first, played.second
+    end = clean[-len(second) :] if second else []
+    goes_on = len(end) == len(second) and all(map(Point.is_same_place, second, end))
+    if way.name != "killed" or goes_on:
+        return []
+    new = [point for point in second if point not in first]
+    return [Way("killed in recovery", point, before=way.point) for point in new]
 
 
 def _killed(lives: Lives, point: Point) -> list[Point]:

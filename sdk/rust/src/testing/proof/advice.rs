@@ -22,9 +22,10 @@ pub(super) fn on_effect(
 ) -> Option<String> {
     let amount = amount(expected, got);
     match way {
-        Way::Killed(point) | Way::KilledTwice(point) | Way::LastKilled(point) => {
-            after_kill(point, course, amount)
-        }
+        Way::Killed(point)
+        | Way::KilledTwice(point)
+        | Way::LastKilled(point)
+        | Way::RecoveryKilled(_, point) => after_kill(point, course, amount),
         Way::Overlapping(_) if amount == Amount::More => Some(
             "two runs at once both found that it was not done yet; a look beforehand cannot tell, \
              so let what is written decide: a unique constraint, or a key that the provider knows"
@@ -61,7 +62,10 @@ fn after_kill(point: &Point, course: &Course, amount: Amount) -> Option<String> 
 /// A sentence for a handler that does not come to an end any more.
 pub(super) fn on_never(way: &Way) -> Option<String> {
     let killed = match way {
-        Way::Killed(point) | Way::KilledTwice(point) | Way::LastKilled(point) => point,
+        Way::Killed(point)
+        | Way::KilledTwice(point)
+        | Way::LastKilled(point)
+        | Way::RecoveryKilled(_, point) => point,
         _ => return None,
     };
     Some(format!(

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | this one | [`prove_idempotent`] and its settings |
 //! | `point` | where a run can be stopped: [`crash_point`], before and after each checkpoint |
-//! | `ways` | the ways: twice, killed, overlapping, retried by hand |
+//! | `ways` | the ways: twice, killed, overlapping, retried by hand, killed in recovery |
 //! | `running` | runs of one job: begun, stopped, killed, let go on |
 //! | `difference` | where two worlds differ |
 //! | `report`, `advice` | what was found, and how to mend it |
@@ -22,6 +22,7 @@ mod report;
 mod running;
 mod ways;
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::time::Duration;
@@ -206,10 +207,13 @@ impl Proof {
         if findings.nothing_proved() {
             return findings.report();
         }
-        for way in Way::all(&clean.first) {
+        let mut ways = VecDeque::from(Way::all(&clean.first));
+        // Longer by what the runs after a kill turn out to pass.
+        while let Some(way) = ways.pop_front() {
             reset().await;
             let course = way.play(&self.subject).await;
             findings.note(&way, &course, &look().await);
+            ways.extend(way.recoveries(&course, &clean.first));
         }
         findings.report()
     }

@@ -37,7 +37,7 @@ impl Point {
         Self { place: Place::AfterCheckpoint, ..Self::named(name) }
     }
 
-    fn is_same_place(&self, other: &Self) -> bool {
+    pub(super) fn is_same_place(&self, other: &Self) -> bool {
         self.place == other.place && self.name == other.name
     }
 

@@ -28,6 +28,8 @@ pub(super) enum Way {
     KilledTwice(Point),
     /// Killed at a point in the last attempt, failed as lost, retried by hand, run again.
     LastKilled(Point),
+    /// Killed at a point, the run that followed at one of its own, and run again.
+    RecoveryKilled(Point, Point),
 }
 
 /// What a way came to.
@@ -53,6 +55,23 @@ impl Way {
         all
     }
 
+    /// The ways to kill the run that follows a kill as well, at each point that the killed one has
+    /// not passed. One that goes on as the clean run does, from some point of it to the end, is
+    /// none that recovers: a kill in there was tried.
+    pub(super) fn recoveries(&self, course: &Course, clean: &[Point]) -> Vec<Self> {
+        let Course { first, second, .. } = course;
+        let goes_on = second.len() <= clean.len()
+            && second.iter().rev().zip(clean.iter().rev()).all(|(one, of)| one.is_same_place(of));
+        match self {
+            Self::Killed(point) if !goes_on => second
+                .iter()
+                .filter(|passed| !first.contains(passed))
+                .map(|passed| Self::RecoveryKilled(point.clone(), passed.clone()))
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Its name in the shared list of proofs.
     pub(super) fn name(&self) -> &'static str {
         match self {
@@ -63,6 +82,7 @@ impl Way {
             Self::ByHand => "retried by hand",
             Self::KilledTwice(_) => "killed twice",
             Self::LastKilled(_) => "killed in the last attempt",
+            Self::RecoveryKilled(..) => "killed in recovery",
         }
     }
 
@@ -91,6 +111,12 @@ impl Way {
                 let first = killed(&mut lives, point, subject).await;
                 let second = killed(&mut lives, point, subject).await;
                 let (end, _) = lives.run_to_end().await;
+                Course { end, first, second }
+            }
+            Self::RecoveryKilled(before, point) => {
+                let first = killed(&mut lives, before, subject).await;
+                killed(&mut lives, point, subject).await;
+                let (end, second) = lives.run_to_end().await;
                 Course { end, first, second }
             }
             Self::LastKilled(point) => {
@@ -167,6 +193,9 @@ impl fmt::Display for Way {
             Self::ByHand => formatter.write_str("run, retried by hand, run again"),
             Self::KilledTwice(point) => {
                 write!(formatter, "run, killed {point}, run, killed {point} again, run again")
+            }
+            Self::RecoveryKilled(before, point) => {
+                write!(formatter, "run, killed {before}, run, killed {point}, run again")
             }
             Self::LastKilled(point) => write!(
                 formatter,
