@@ -42,7 +42,8 @@
 //!
 //! # Claims
 //!
-//! - An answer ends before the job whose payload and checkpoint values would bring it over
+//! - An answer ends before the job whose payload, checkpoints and last error, as JSON writes them,
+//!   would bring it over
 //!   [`CLAIM_ANSWER_BYTES_MAX`](halyard_core::limits::CLAIM_ANSWER_BYTES_MAX); smaller jobs behind
 //!   it wait too. The first job is always in it.
 //! - `repeat` with a mark under which leases are live answers all of those and nothing else,
@@ -89,9 +90,9 @@
 //!   `Reused` with the job of the first accepted member.
 //! - A request is remembered when a member was accepted: `New`, `Replayed`, `Purged`, `Done`.
 //!   Members that were not are remembered with their refusal and get it again, word by word.
-//! - Replayed, an accepted create gives `Replayed` with `revived: false`, or `Gone` when the row is
-//!   gone. One that was answered with a tombstone gives it again while it is unexpired, otherwise
-//!   `Gone`. An accepted action gives `Done` with `repeated: true` and the job as it is now; when
+//! - Replayed, an accepted create gives `Replayed` with `revived: false`. When the row is gone, or
+//!   the create was answered with a tombstone, it gives the job's tombstone, `Purged`, while that is
+//!   unexpired, otherwise `Gone`. An accepted action gives `Done` with `repeated: true` and the job as it is now; when
 //!   the row is gone, `view: None` for a delete and `NotFound` for the rest. Nothing is settled.
 //! - `repeated` is otherwise true for
 //!   [`Retried::Repeated`](halyard_core::operate::Retried::Repeated) alone.
