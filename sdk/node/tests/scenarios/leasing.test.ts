@@ -157,6 +157,7 @@ scenario("frozen_claim", () =>
       frozen.signal("SIGCONT");
       const job = await halyard.jobs.wait(id, { timeout: PATIENCE_MS });
       expect(job).toMatchObject({ state: "completed", starts: 2 });
+      await frozen.says("start 2");
       expect(frozen.said).toEqual(["waiting", "start 2"]);
     }),
   ),

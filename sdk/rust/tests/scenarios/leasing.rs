@@ -124,6 +124,7 @@ pub(crate) async fn frozen_claim() {
     frozen.signal(Signal::CONT);
     let job = halyard.jobs().wait(&id, PATIENCE).await.expect("the job");
     assert_eq!((job.state, job.starts), (State::Completed, 2));
+    frozen.says("start 2", 1).await;
     assert_eq!(frozen.said(), ["start 2"]);
 }
 
