@@ -91,9 +91,10 @@
 //! - A request is remembered when a member was accepted: `New`, `Replayed`, `Purged`, `Done`.
 //!   Members that were not are remembered with their refusal and get it again, word by word.
 //! - Replayed, an accepted create gives `Replayed` with `revived: false`. When the row is gone, or
-//!   the create was answered with a tombstone, it gives the job's tombstone, `Purged`, while that is
-//!   unexpired, otherwise `Gone`. An accepted action gives `Done` with `repeated: true` and the job as it is now; when
-//!   the row is gone, `view: None` for a delete and `NotFound` for the rest. Nothing is settled.
+//!   the create was answered with a tombstone, it gives the job's tombstone, `Purged`, while that
+//!   is unexpired, otherwise `Gone`. An accepted action gives `Done` with `repeated: true` and the
+//!   job as it is now; when the row is gone, `view: None` for a delete and `NotFound` for the rest.
+//!   Nothing is settled.
 //! - `repeated` is otherwise true for
 //!   [`Retried::Repeated`](halyard_core::operate::Retried::Repeated) alone.
 //!
