@@ -26,8 +26,8 @@ export function AuditPage() {
     <>
       <h1>Audit</h1>
       <p class="lead">
-        What people and programs did by hand: retries, cancels, deletes, queues paused, keys made,
-        sign-ins. Creating jobs and working on them is not in it.
+        What operators did: retries, cancels, deletes, queues paused, keys made, sign-ins. What
+        programs do with keys of producers and workers is not in it.
       </p>
       <Shown of={page}>
         {({ data, next_cursor }) => (
