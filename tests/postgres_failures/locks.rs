@@ -92,6 +92,10 @@ fn a_lock_on_a_running_job_leaves_other_leases_and_the_outage_rule_alone() {
         server.restart();
         let mut client = server.client();
         client.post("/v1/jobs/heartbeat", &heartbeat).expect(200);
+        let stale = json!({"id": held["id"], "token": other["token"]});
+        let stale = json!({"worker": {"id": "wrk_1"}, "leases": [stale]});
+        let beat = client.post("/v1/jobs/heartbeat", &stale).expect(200);
+        assert_eq!(beat["results"][0]["status"], "lease_lost");
         let outcomes = [&held, &other].map(
             |lease| json!({"id": lease["id"], "token": lease["token"], "outcome": "completed"}),
         );
@@ -100,6 +104,12 @@ fn a_lock_on_a_running_job_leaves_other_leases_and_the_outage_rule_alone() {
         refused.refused(503, "storage_unavailable");
         let path = format!("/v1/jobs/{}", other["id"].as_str().unwrap());
         assert_eq!(client.get(&path).expect(200)["state"], "completed");
+    });
+    // What was turned away meanwhile is counted once the job is free.
+    let (mut client, path) =
+        (server.client(), format!("/v1/jobs/{}", held["id"].as_str().unwrap()));
+    halyard_tests::until("the stale heartbeat to be counted", || {
+        (client.get(&path).expect(200)["rejected"] == 1).then_some(())
     });
 }
 

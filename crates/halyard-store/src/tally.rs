@@ -7,7 +7,7 @@ use halyard_core::id::JobId;
 use crate::verbs::Totals;
 
 /// What was counted since the stamp before.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     /// Replays and rejections, by job.
     pub(crate) jobs: HashMap<JobId, (u64, u64)>,
@@ -21,6 +21,18 @@ impl Tally {
         for (id, counts) in other.jobs {
             self.add_of_job(id, counts);
         }
+    }
+
+    /// A create was answered with a known job.
+    pub(crate) fn add_replay(&mut self, id: JobId) {
+        self.totals.replayed += 1;
+        self.add_of_job(id, (1, 0));
+    }
+
+    /// A call with a dead token was turned away.
+    pub(crate) fn add_rejection(&mut self, id: JobId) {
+        self.totals.reports_rejected += 1;
+        self.add_of_job(id, (0, 1));
     }
 
     /// Adds replays and rejections of one job.

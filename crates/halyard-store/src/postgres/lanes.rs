@@ -25,7 +25,7 @@ use super::statements::Statements;
 use super::transaction;
 use super::turns::{Turn, Turns};
 use super::{Ran, Trouble};
-use crate::session::{Session, Tables};
+use crate::session::Session;
 use crate::tally::Tally;
 use crate::verbs::Change;
 use crate::{Answer, StoreError};
@@ -311,18 +311,6 @@ impl Shared {
             self.hints.hear(changes);
             (self.options.on_claimable)(changes);
             (self.options.on_change)(changes);
-        }
-    }
-}
-
-impl Tally {
-    /// What a committed group counted beside its rows.
-    pub(super) fn gather(&mut self, tables: &Tables) {
-        self.totals.add_gathered(&tables.gathered);
-        for row in tables.jobs.values() {
-            if row.gathered_replays + row.gathered_rejected > 0 {
-                self.add_of_job(row.job.id, (row.gathered_replays, row.gathered_rejected));
-            }
         }
     }
 }

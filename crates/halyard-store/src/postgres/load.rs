@@ -373,8 +373,6 @@ fn bare(job: Job) -> Row {
         result: None,
         checkpoints: Vec::new(),
         attempts: Vec::new(),
-        gathered_replays: 0,
-        gathered_rejected: 0,
         is_bare: true,
     }
 }

@@ -70,12 +70,7 @@ async fn run_on(
     let Loaded { mut tables, mut before, look } = loaded;
     let numbers = numbers(shared, hands, needs.numbers).await?;
     tables.numbers = Numbers::Taken(numbers.clone());
-    tables.gathered = taken.totals;
-    for (id, counts) in &taken.jobs {
-        if let Some(row) = tables.jobs.get_mut(id) {
-            (row.gathered_replays, row.gathered_rejected) = *counts;
-        }
-    }
+    tables.gathered = taken.clone();
     let extended = tables.extend_leases_over_outage(now);
     let mut session = Session { tables: &mut tables, now, changes: Vec::new() };
     group.calls.iter_mut().for_each(|call| call.run(&mut session));
@@ -112,15 +107,12 @@ async fn run_on(
     }
     tell_of_outage(now - stamp, extended);
     let mut tally = shared.tally();
-    for (id, counts) in taken.jobs.iter().filter(|(id, _)| tables.held.contains_key(id)) {
-        tally.add_of_job(*id, *counts);
-    }
     for (id, known) in &before.jobs {
         if !known.is_in(&tables) {
             tally.jobs.remove(id);
         }
     }
-    tally.gather(&tables);
+    tally.add(tables.gathered);
     drop(tally);
     Ok((changes, turn.unwrap_or_else(|| shared.turns.take())))
 }

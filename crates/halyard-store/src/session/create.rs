@@ -83,7 +83,7 @@ impl Session<'_> {
         let held = self.tables.keys.get(&(new.task.clone(), key.clone())).cloned();
         match (duplicate, held) {
             (Duplicate::Reused, Some(held)) => {
-                self.tables.gathered.keys_refused += 1;
+                self.tables.gathered.totals.keys_refused += 1;
                 let (job_id, changed) = match held {
                     Held::Tombstone(tombstone) => (tombstone.job_id, None),
                     Held::Job(id) => (id, self.changed(id, &new.payload)),
@@ -91,7 +91,7 @@ impl Session<'_> {
                 Created::KeyReused { job_id, changed }
             }
             (Duplicate::Purged, Some(Held::Tombstone(tombstone))) => {
-                self.tables.gathered.replayed += 1;
+                self.tables.gathered.totals.replayed += 1;
                 Created::Purged(tombstone)
             }
             (Duplicate::Revive, Some(Held::Job(id))) => self.revive(id),
@@ -109,10 +109,9 @@ impl Session<'_> {
 
     /// Answers with an existing job; it is counted when the store is next stamped.
     pub(crate) fn replay(&mut self, id: JobId) -> Option<Created> {
-        let row = self.tables.jobs.get_mut(&id)?;
-        row.gathered_replays += 1;
-        self.tables.gathered.replayed += 1;
-        Some(Created::Replayed { view: Box::new(row.view()), revived: false })
+        let view = Box::new(self.tables.jobs.get(&id)?.view());
+        self.tables.gathered.add_replay(id);
+        Some(Created::Replayed { view, revived: false })
     }
 
     fn revive(&mut self, id: JobId) -> Created {
@@ -128,8 +127,7 @@ impl Session<'_> {
             Ok(Retried::Opened { attempt: None, .. }) => {}
             other => unreachable!("{id}: a failed job was not revived: {other:?}"),
         }
-        row.gathered_replays += 1;
-        self.tables.gathered.replayed += 1;
+        self.tables.gathered.add_replay(id);
         self.put(&row);
         Created::Replayed { view: Box::new(row.view()), revived: true }
     }
@@ -160,8 +158,6 @@ impl Session<'_> {
             result: None,
             checkpoints: Vec::new(),
             attempts: Vec::new(),
-            gathered_replays: 0,
-            gathered_rejected: 0,
             is_bare: false,
         };
         self.put(&row);

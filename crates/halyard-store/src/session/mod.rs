@@ -37,6 +37,7 @@ use halyard_json::Text;
 
 use self::remembered::Request;
 use crate::access::{Access, AuditEntry};
+use crate::tally::Tally;
 use crate::verbs::{Change, Minute, Totals};
 
 /// Everything that the store knows.
@@ -55,8 +56,8 @@ pub(crate) struct Tables {
     /// Queues that were paused once, and whether they are.
     pub(crate) queues: BTreeMap<Name, bool>,
     pub(crate) totals: Totals,
-    /// What `stamp` will add to the totals.
-    pub(crate) gathered: Totals,
+    /// What `stamp` will add to the jobs and the totals.
+    pub(crate) gathered: Tally,
     pub(crate) access: Access,
     pub(crate) audit: Audit,
     /// By the time when each began.
@@ -111,9 +112,6 @@ pub(crate) struct Row {
     pub(crate) checkpoints: Vec<Checkpoint>,
     /// Starts that ended, oldest first; a completed one is added when a later life begins.
     pub(crate) attempts: Vec<Attempt>,
-    /// What `stamp` will add to the job's own counts.
-    pub(crate) gathered_replays: u64,
-    pub(crate) gathered_rejected: u64,
 }
 
 /// Who stands behind a key.
@@ -140,7 +138,7 @@ impl Tables {
             requests: BTreeMap::new(),
             queues: BTreeMap::new(),
             totals: Totals::default(),
-            gathered: Totals::default(),
+            gathered: Tally::default(),
             access: Access::default(),
             audit: Audit::default(),
             minutes: BTreeMap::new(),

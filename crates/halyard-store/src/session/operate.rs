@@ -137,6 +137,7 @@ impl Session<'_> {
     /// now is not touched.
     pub(crate) fn remove(&mut self, row: &Row, removal: Removal, forget_key: bool) {
         self.tables.jobs.remove(&row.job.id);
+        self.tables.gathered.jobs.remove(&row.job.id);
         self.say(&row.job, None);
         let Some((key, fingerprint)) = Self::keyed(row).filter(|_| row.job.holds_key) else {
             return;

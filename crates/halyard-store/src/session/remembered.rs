@@ -138,7 +138,7 @@ impl Session<'_> {
     pub(crate) fn create_again(&mut self, member: &Member) -> Created {
         match member {
             Member::CreateRefused(created @ Created::KeyReused { .. }) => {
-                self.tables.gathered.keys_refused += 1;
+                self.tables.gathered.totals.keys_refused += 1;
                 created.clone()
             }
             Member::CreateRefused(created) => created.clone(),
@@ -154,7 +154,7 @@ impl Session<'_> {
     fn buried(&mut self, id: JobId) -> Created {
         match self.tables.tombstone(id, self.now).cloned() {
             Some(tombstone) => {
-                self.tables.gathered.replayed += 1;
+                self.tables.gathered.totals.replayed += 1;
                 Created::Purged(tombstone)
             }
             None => Created::Gone(id),

@@ -13,12 +13,16 @@ use super::{Held, Session};
 impl Session<'_> {
     pub(crate) fn stamp(&mut self) {
         self.tables.stamp = self.now;
-        for row in self.tables.jobs.values_mut() {
-            row.job.replays += std::mem::take(&mut row.gathered_replays);
-            row.job.rejected += std::mem::take(&mut row.gathered_rejected);
-        }
         let gathered = std::mem::take(&mut self.tables.gathered);
-        self.tables.totals.add_gathered(&gathered);
+        self.tables.totals.add_gathered(&gathered.totals);
+        for (id, counts) in gathered.jobs {
+            if let Some(row) = self.tables.jobs.get_mut(&id) {
+                row.job.replays += counts.0;
+                row.job.rejected += counts.1;
+            } else if self.tables.held.contains_key(&id) {
+                self.tables.gathered.add_of_job(id, counts);
+            }
+        }
     }
 
     pub(crate) fn promote(&mut self, limit: usize) -> usize {

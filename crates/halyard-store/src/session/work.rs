@@ -89,8 +89,11 @@ impl Session<'_> {
         };
         let id = beat.id?;
         if let Some(job) = self.tables.held.get(&id) {
-            let start = job.start.as_ref().filter(|start| is_live(start))?;
             let cancel_requested = job.cancel_requested;
+            let Some(start) = job.start.as_ref().filter(|start| is_live(start)) else {
+                self.reject(id);
+                return None;
+            };
             return Some(Renewed { expires_at: start.expires_at, cancel_requested });
         }
         let mut row = self.load(id)?;
@@ -158,12 +161,8 @@ impl Session<'_> {
 
     /// Counts a call whose token was dead; added when the store is next stamped.
     fn reject(&mut self, id: JobId) {
-        if planted(Bug::RejectionsNotCounted) {
-            return;
-        }
-        if let Some(row) = self.tables.jobs.get_mut(&id) {
-            row.gathered_rejected += 1;
-            self.tables.gathered.reports_rejected += 1;
+        if !planted(Bug::RejectionsNotCounted) {
+            self.tables.gathered.add_rejection(id);
         }
     }
 }

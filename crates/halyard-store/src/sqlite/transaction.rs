@@ -270,9 +270,9 @@ impl<'c> Tx<'c> {
 
     /// A create was answered with a known job; `None` when its row is gone.
     pub(super) fn count_replay(&mut self, id: Option<JobId>) {
-        self.group.tally.totals.replayed += 1;
-        if let Some(id) = id {
-            self.group.tally.jobs.entry(id).or_default().0 += 1;
+        match id {
+            Some(id) => self.group.tally.add_replay(id),
+            None => self.group.tally.totals.replayed += 1,
         }
     }
 
@@ -283,11 +283,9 @@ impl<'c> Tx<'c> {
 
     /// A call with a dead token was turned away.
     pub(super) fn count_rejected(&mut self, id: JobId) {
-        if planted(Bug::RejectionsNotCounted) {
-            return;
+        if !planted(Bug::RejectionsNotCounted) {
+            self.group.tally.add_rejection(id);
         }
-        self.group.tally.totals.reports_rejected += 1;
-        self.group.tally.jobs.entry(id).or_default().1 += 1;
     }
 
     /// Removes a job with everything that hangs on it; its key is the caller's matter.
