@@ -38,8 +38,11 @@ SDK_PYTHON := sdk/python/scripts
 BILLING_PYTHON := examples/billing/python/scripts
 FRAMEWORKS := examples/frameworks/scripts
 
-.PHONY: help build test check demo bench bench-server bench-peers bench-dashboard bench-postgres clean python-requirements
+.PHONY: help build test test-release test-lints test-crates test-sdks test-postgres test-cases
+.PHONY: check demo bench bench-server bench-peers bench-dashboard bench-postgres clean python-requirements
+ifndef LANES
 .NOTPARALLEL:
+endif
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -52,6 +55,8 @@ build:
 test: export HALYARD_BIN = $(BINARY)
 # Where the runners of sdk/scenarios record what passed.
 test: export SCENARIO_RESULTS = $(STAGES)/scenarios
+# Two lanes side by side, since many stages wait more than they compute: each target below is one
+# piece of a lane, which begins when what it builds on is there.
 test:
 	$(BEGIN)
 	$(SETUP) build
@@ -67,34 +72,50 @@ test:
 	$(SETUP) billing-python
 	$(SETUP) lesson
 	$(SETUP) frameworks
+	@$(MAKE) --no-print-directory -j2 LANES=1 STAGES=$(STAGES) \
+		test-release test-lints test-crates test-sdks test-postgres test-cases
+	$(STAGE) scenarios scripts/scenario-table $(SCENARIO_RESULTS)
+	$(END)
+
+test-release:
+	$(STAGE) release $(BUILD)
+
+test-lints:
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) house cargo test --locked -p halyard-house
 	$(STAGE) lints cargo clippy $(ALL) --all-targets -- -D warnings
-	$(STAGE) release $(BUILD)
-	$(STAGE) tests $(BESIDE) --redis --postgres --pgbouncer cargo test $(CRATES)
-	$(STAGE) planted-bugs $(BESIDE) --postgres cargo test $(CRATES) --features halyard-store/planted-bugs --test planted
-	$(STAGE) schemathesis scripts/schemathesis/run
 	$(STAGE) sdk-node-lints npm --prefix sdk/node run lint
 	$(STAGE) dashboard-lints npm --prefix dashboard run lint
 	$(STAGE) examples-lints $(BIOME) billing/node lesson/node frameworks
-	$(STAGE) dashboard npm --prefix dashboard test
-	$(STAGE) dashboard-browser env SCREENSHOTS=$(STAGES)/screenshots npm --prefix dashboard run test:browser
-	$(STAGE) sdk-node $(BESIDE) npm --prefix sdk/node test
 	$(STAGE) sdk-python-lints $(SDK_PYTHON)/check
 	$(STAGE) billing-python-lints $(BILLING_PYTHON)/check
 	$(STAGE) lesson-lints examples/lesson/check
 	$(STAGE) frameworks-lints $(FRAMEWORKS)/check
+	$(STAGE) bench-peers-lints bench/peers/check
+	$(STAGE) dashboard npm --prefix dashboard test
+
+test-crates: test-release test-lints
+	$(STAGE) tests $(BESIDE) --redis --postgres --pgbouncer cargo test $(CRATES)
+	$(STAGE) planted-bugs $(BESIDE) --postgres cargo test $(CRATES) --features halyard-store/planted-bugs --test planted
+
+test-sdks: test-release
+	$(STAGE) schemathesis scripts/schemathesis/run
+	$(STAGE) dashboard-browser env SCREENSHOTS=$(STAGES)/screenshots npm --prefix dashboard run test:browser
+	$(STAGE) sdk-node $(BESIDE) npm --prefix sdk/node test
 	$(STAGE) sdk-python $(BESIDE) $(SDK_PYTHON)/test
 	$(STAGE) billing-node $(BESIDE) npm --prefix examples/billing/node test
 	$(STAGE) billing-python $(BESIDE) $(BILLING_PYTHON)/test
-	$(STAGE) bench-peers-lints bench/peers/check
 	$(STAGE) lesson examples/lesson/test
 	$(STAGE) frameworks $(FRAMEWORKS)/test
+
+test-postgres: test-release test-lints
 	$(STAGE) end-to-end $(END_TO_END) --lib
 	$(STAGE) postgres $(BESIDE) --postgres --postgres18 --pgbouncer $(END_TO_END) --test postgres
 	$(STAGE) postgres-many $(BESIDE) --postgres $(END_TO_END) --test postgres_many
 	$(STAGE) postgres-failures $(BESIDE) --postgres $(END_TO_END) --test postgres_failures -- --test-threads 2
 	$(STAGE) upgrades $(BESIDE) --postgres $(END_TO_END) --test upgrades
+
+test-cases: test-release test-lints
 	$(STAGE) power-cut $(END_TO_END) --test power_cut
 	$(STAGE) cli $(END_TO_END) --test cli
 	$(STAGE) docs $(BESIDE) --postgres $(END_TO_END) --test docs
@@ -104,8 +125,6 @@ test:
 	$(STAGE) kill $(END_TO_END) --test kill killed_under_load_it
 	$(STAGE) kill-postgres $(BESIDE) --postgres $(END_TO_END) --test kill killed_under_load_three
 	$(STAGE) demo $(END_TO_END) --test demo
-	$(STAGE) scenarios scripts/scenario-table $(SCENARIO_RESULTS)
-	$(END)
 
 check:
 	$(BEGIN)

@@ -9,7 +9,7 @@ use crate::tree::Tree;
 const MANIFEST: &str = "tests/Cargo.toml";
 const MAKEFILE: &str = "Makefile";
 
-const MEND: &str = "add a stage to `test:` in the Makefile: \
+const MEND: &str = "add a stage to one of the `test-` targets in the Makefile: \
     $(STAGE) <name> $(END_TO_END) --test <name>";
 
 /// Checks the test targets of the end-to-end package.
