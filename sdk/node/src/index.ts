@@ -71,7 +71,7 @@ export { HttpTransport } from "./http/transport.js";
 export type { CreatedIn, InOptions, TransactionClient } from "./in-transaction.js";
 export type { Job } from "./job.js";
 export type { CreateResult } from "./jobs/create.js";
-export type { BulkAction, BulkResult, Jobs, RetryOptions } from "./jobs/jobs.js";
+export type { BulkAction, BulkOptions, BulkResult, Jobs, RetryOptions } from "./jobs/jobs.js";
 export type { JobPage, JobPages, ListJobs } from "./jobs/list.js";
 export type { IfFailed, NewBackoff, NewJob } from "./jobs/new-job.js";
 export type { Jsonify } from "./json/jsonify.js";

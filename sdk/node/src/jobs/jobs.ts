@@ -50,6 +50,14 @@ export interface RetryOptions {
 /** What is done to many jobs. */
 export type BulkAction = "retry" | "cancel" | "delete" | "run_now";
 
+/** What a bulk may say beside its jobs. */
+export interface BulkOptions {
+  /** For a retry the life that the caller saw, by id; what is no longer in it is refused. */
+  lives?: Readonly<Record<string, number>> | undefined;
+  /** By which filter the jobs were chosen, in words of your own: the audit log shows it. */
+  filter?: string | undefined;
+}
+
 /** What came of one job of a bulk. `job` is as it is then; `null` when it was deleted. */
 export type BulkResult =
   | { readonly ok: true; readonly id: string; readonly job: JobRecord | null }
@@ -255,14 +263,16 @@ export class Jobs {
 
   /**
    * Does the same to many jobs, in requests of up to 1,000. `lives` names for a retry the life that
-   * the caller saw of each. Answers a result for each, in order.
+   * the caller saw of each; `filter` says for the audit log how they were chosen. Answers a result
+   * for each, in order.
    */
   async bulk(
     action: BulkAction,
     ids: readonly string[],
-    options: { lives?: Readonly<Record<string, number>> | undefined } = {},
+    options: BulkOptions = {},
   ): Promise<BulkResult[]> {
-    refuseUnknown("bulk", options, ["lives"]);
+    refuseUnknown("bulk", options, ["lives", "filter"]);
+    const { filter } = options;
     const results: BulkResult[] = [];
     for (let start = 0; start < ids.length; start += BULK_IDS_MAX) {
       const part = ids.slice(start, start + BULK_IDS_MAX);
@@ -270,7 +280,7 @@ export class Jobs {
       const reader = await this.#read({
         method: "POST",
         path: "/v1/jobs/bulk",
-        body: writeJson("bulk", { action, ids: part, lives }, false),
+        body: writeJson("bulk", { action, ids: part, lives, filter }, false),
         idempotencyKey: once(),
       });
       for (const result of reader.list("results") as BulkWire[]) {

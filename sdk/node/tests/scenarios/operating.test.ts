@@ -8,6 +8,7 @@ import {
   NonRetryableError,
   WaitTimeoutError,
 } from "@halyard/node";
+import type { TestServer } from "@halyard/node/testing";
 import { expect } from "vitest";
 import { scenario } from "./file.js";
 import { Player } from "./script.js";
@@ -26,12 +27,12 @@ async function listed(halyard: Halyard, filter: ListJobs): Promise<JobSummary[]>
 }
 
 scenario("operate", () =>
-  withServer(async (_, halyard) => {
+  withServer(async (server, halyard) => {
     await listAndPages(halyard);
     await pauseAndResume(halyard);
     await singleJobs(halyard);
     await refusals(halyard);
-    await inBulk(halyard);
+    await inBulk(server, halyard);
     const stats = await halyard.stats.get();
     expect(stats.totals.created).toBeGreaterThanOrEqual(1_300);
     expect(stats.minutes.at(-1)?.at).toBeInstanceOf(Date);
@@ -135,7 +136,7 @@ function refusals(halyard: Halyard): Promise<void> {
   );
 }
 
-async function inBulk(halyard: Halyard): Promise<void> {
+async function inBulk(server: TestServer, halyard: Halyard): Promise<void> {
   const jobs = Array.from({ length: 1_200 }, (_, n) => ({
     task: "bulk",
     queue: "bulk",
@@ -145,13 +146,16 @@ async function inBulk(halyard: Halyard): Promise<void> {
   const ids = created.map((result) => result.job?.id as string);
   const states: unknown[] = [];
   for (const action of ["cancel", "retry", "delete"] as const) {
-    const results = await halyard.jobs.bulk(action, ids);
+    const results = await halyard.jobs.bulk(action, ids, { filter: `for ${action}` });
     expect(results.map((result) => result.id)).toEqual(ids);
     expect(results.every((result) => result.ok)).toBe(true);
     const [first] = results;
     states.push(first?.ok && first.job && [first.job.state, first.job.life]);
   }
   expect(states).toEqual([["cancelled", 1], ["queued", 2], null]);
+  const audit = await fetch(`${server.url}/v1/audit`);
+  const { data } = (await audit.json()) as { data: { target: string | null }[] };
+  expect(data[0]?.target).toBe("for delete");
   const [gone] = await halyard.jobs.bulk("cancel", ids.slice(0, 1));
   expect(gone).toMatchObject({ ok: false, error: { status: 404, code: "job_not_found" } });
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -42,7 +43,7 @@ def test_operate(halyard: Halyard, server: Server) -> None:
     pause_and_resume(halyard)
     single_jobs(halyard)
     refusals(server, halyard)
-    in_bulk(halyard)
+    in_bulk(server, halyard)
     assert halyard.stats.get().totals.created >= 1_300
     tasks = halyard.tasks.list()
     assert any(task.name == "page" and task.counts.queued == 120 for task in tasks)
@@ -148,7 +149,7 @@ def refusals(server: Server, halyard: Halyard) -> None:
     assert (given_back.state, given_back.attempt) == ("queued", 0)
 
 
-def in_bulk(halyard: Halyard) -> None:
+def in_bulk(server: Server, halyard: Halyard) -> None:
     """Many jobs at once."""
     jobs: list[NewJob] = [
         {"task": "bulk", "queue": "bulk", "payload": number} for number in range(1_200)
@@ -161,13 +162,15 @@ def in_bulk(halyard: Halyard) -> None:
     ]
     states = []
     for action, status in actions:
-        results = halyard.jobs.bulk(action, ids)
+        results = halyard.jobs.bulk(action, ids, filter=f"for {action}")
         assert [result.id for result in results] == ids, action
         assert {result.status for result in results} == {status}, action
         first = results[0].job
         if first is not None:
             states.append((first.state, first.life))
     assert states == [("cancelled", 1), ("queued", 2)]
+    with urlopen(f"{server.url}/v1/audit") as answer:
+        assert json.load(answer)["data"][0]["target"] == "for delete"
     gone = halyard.jobs.bulk("cancel", ids[:1])[0]
     assert gone.status == 404
     assert gone.error is not None

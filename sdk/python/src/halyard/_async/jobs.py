@@ -306,11 +306,13 @@ class AsyncJobs:
         ids: Sequence[str],
         *,
         lives: Mapping[str, int] | None = None,
+        filter: str | None = None,
     ) -> Sequence[BulkResult]:
         """Does one thing to many jobs, each judged by itself; a result for each, in order.
 
-        `lives` are those that the caller saw, as with `retry`. More than 1,000 ids go out in
-        several calls; when one of them fails as a whole, those before it are done.
+        `lives` are those that the caller saw, as with `retry`; `filter` says for the audit log how
+        the jobs were chosen. More than 1,000 ids go out in several calls; when one of them fails as
+        a whole, those before it are done.
 
         Raises SettingsError when `ids` is no list of ids.
         """
@@ -323,6 +325,8 @@ class AsyncJobs:
             body: dict[str, Any] = {"action": action, "ids": [*chosen]}
             if lives is not None:
                 body["lives"] = {id: lives[id] for id in chosen if id in lives}
+            if filter is not None:
+                body["filter"] = filter
             call = request("POST", "v1", "jobs", "bulk")
             call.body = _json.write("bulk", body).encode()
             answer = await self._calls.send(call.once())
