@@ -90,6 +90,7 @@ fn claim(max: usize) -> Claim {
         lease_ms: 10_000,
         mark: None,
         repeat: false,
+        invitation: None,
         seed: Seed([7; 32]),
     }
 }

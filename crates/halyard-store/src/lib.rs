@@ -60,8 +60,8 @@ use halyard_json::Text;
 
 use crate::access::{By, Keyring};
 use crate::verbs::{
-    Acted, Beat, Beats, Bulk, Change, CheckpointWrite, Claim, Claims, Created, Filter, JobDetail,
-    Keyed, Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
+    Acted, Beat, Beats, Bulk, Change, CheckpointWrite, Claim, Claims, Created, Filter, Invitation,
+    JobDetail, Keyed, Outcome, Page, QueueStatus, RequestKey, Stats, TaskStatus,
 };
 
 /// Why a store could not do what it was asked. Nothing was changed, or, for `Unavailable`, nothing
@@ -84,8 +84,9 @@ pub enum StoreError {
 pub type OnChange = Arc<dyn Fn(&[Change]) + Send + Sync>;
 
 /// Hears of changes that are about to be committed, or just were, and says how many waiting claims
-/// it woke for them. A hint: the commit may fail. Called as [`OnChange`] is.
-pub type OnClaimable = Arc<dyn Fn(&[Change]) -> usize + Send + Sync>;
+/// it woke for them. A hint: the commit may fail. Those that it wakes with an [`Invitation`] bring
+/// that along. Called as [`OnChange`] is.
+pub type OnClaimable = Arc<dyn Fn(&[Change], Option<Invitation>) -> usize + Send + Sync>;
 
 /// What every verb gives.
 pub type Answer<T> = Result<T, StoreError>;

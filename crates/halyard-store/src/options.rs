@@ -23,7 +23,7 @@ impl Default for Options {
         Self {
             clock: Arc::new(SystemClock::start()),
             on_change: Arc::new(|_| {}),
-            on_claimable: Arc::new(|_| 0),
+            on_claimable: Arc::new(|_, _| 0),
         }
     }
 }

@@ -77,6 +77,10 @@ pub enum Created {
     Gone(JobId),
 }
 
+/// To a transaction that is open for the claims that it has woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Invitation(pub u64);
+
 /// A request for jobs.
 #[derive(Clone, Debug)]
 pub struct Claim {
@@ -94,6 +98,9 @@ pub struct Claim {
     pub mark: Option<ClaimMark>,
     /// Sent again: answer the live leases of `mark` before claiming new ones.
     pub repeat: bool,
+    /// Of a claim that has found nothing before it was woken: where it may be given what it was
+    /// woken for. That transaction knows of no other claimable job.
+    pub invitation: Option<Invitation>,
     /// Chance for tokens.
     pub seed: Seed,
 }

@@ -81,7 +81,7 @@ impl Hints {
     #[must_use]
     pub fn waker(&self) -> OnClaimable {
         let claims = Arc::clone(&self.claims);
-        Arc::new(move |changes| claims.hear(changes))
+        Arc::new(move |changes, invitation| claims.hear(changes, invitation))
     }
 
     /// What a store that other servers share is opened with, too.

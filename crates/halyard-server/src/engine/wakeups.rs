@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use halyard_core::id::JobId;
 use halyard_core::job::{Name, State};
-use halyard_store::verbs::Change;
+use halyard_store::verbs::{Change, Invitation};
 use tokio::sync::oneshot;
 
 /// What a claim may take. Equal ones share a line.
@@ -62,6 +62,8 @@ struct Hint {
 struct Wake {
     hints: Vec<Hint>,
     polled: bool,
+    /// To the transaction that the hints are from.
+    invitation: Option<Invitation>,
 }
 
 /// All waiting claims of this node.
@@ -141,8 +143,8 @@ impl Wakeups {
         self.lock().lines.values().map(BTreeMap::len).sum()
     }
 
-    /// Hears of changes; says how many claims it woke.
-    pub fn hear(&self, changes: &[Change]) -> usize {
+    /// Hears of changes; says how many claims it woke, and invited.
+    pub fn hear(&self, changes: &[Change], invitation: Option<Invitation>) -> usize {
         if self.idle.load(Ordering::SeqCst) {
             return 0;
         }
@@ -160,7 +162,7 @@ impl Wakeups {
             }
         }
         hints.reverse();
-        let woken = lines.hint(hints);
+        let woken = lines.hint(hints, invitation);
         self.settle_idle(&lines);
         woken
     }
@@ -191,6 +193,12 @@ impl Waiter {
     pub async fn woken(&mut self) {
         // The sender is dropped only with a wake sent: the slot is taken out to be woken.
         self.asks = (&mut self.wake).await.unwrap_or_default();
+    }
+
+    /// Where it is to ask, if not as any other.
+    #[must_use]
+    pub fn invitation(&self) -> Option<Invitation> {
+        self.asks.invitation
     }
 
     /// Stands in line again, at the same place.
@@ -281,7 +289,7 @@ impl Lines {
 
     /// Wakes claims for these jobs, and says how many; one claim takes as many hints as it may take
     /// jobs.
-    fn hint(&mut self, hints: Vec<Hint>) -> usize {
+    fn hint(&mut self, hints: Vec<Hint>, invitation: Option<Invitation>) -> usize {
         let mut woken: Vec<Woken> = Vec::new();
         for hint in hints {
             if let Some(last) = woken.last_mut()
@@ -294,7 +302,7 @@ impl Lines {
             let first = self.find(&hint);
             let slot = first.and_then(|(wants, place)| {
                 let slot = self.leave(&wants, place)?;
-                Some(Woken { wants, place, slot, wake: Wake::default() })
+                Some(Woken { wants, place, slot, wake: Wake { invitation, ..Wake::default() } })
             });
             if let Some(mut first) = slot {
                 self.hinted.insert(hint.id);
@@ -318,13 +326,13 @@ impl Lines {
         for hint in &mut rest {
             hint.from = hint.from.max(asked + 1);
         }
-        self.hint(rest);
+        self.hint(rest, None);
     }
 
     fn poke(&mut self, wants: &Arc<Wants>) {
         let first = self.lines.get(wants).and_then(|line| line.keys().next().copied());
         if let Some(slot) = first.and_then(|place| self.leave(wants, place)) {
-            let _ = slot.wake.send(Wake { hints: Vec::new(), polled: true });
+            let _ = slot.wake.send(Wake { polled: true, ..Wake::default() });
         }
     }
 }

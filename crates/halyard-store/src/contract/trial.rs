@@ -336,6 +336,7 @@ pub fn a_claim(queues: &[&str], seed: Seed) -> Claim {
         lease_ms: MINUTE,
         mark: None,
         repeat: false,
+        invitation: None,
         seed,
     }
 }

@@ -72,7 +72,7 @@ impl Memory {
         let mut session = Session { tables: &mut tables, now, changes: Vec::new() };
         let answer = verb(&mut session);
         if !session.changes.is_empty() {
-            (self.options.on_claimable)(&session.changes);
+            (self.options.on_claimable)(&session.changes, None);
             (self.options.on_change)(&session.changes);
         }
         Ok(answer)

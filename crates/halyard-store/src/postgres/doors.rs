@@ -1,19 +1,18 @@
 //! Claims that come to the commit that woke them.
 //!
 //! A group that makes a job claimable for which a claim waits wakes that claim before it commits,
-//! and stays open for it: one commit then serves both. Who comes too late runs as any other, and
-//! after the commit whatever is queued still is told once more.
+//! and stays open for it: one commit then serves both. Nobody else may come: the group has loaded
+//! no other claimable jobs, and only who waited knows that there were none. Who comes too late runs
+//! as any other, and after the commit whatever is queued still is told once more.
 
-use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 
 use super::call::Call;
-use super::front::Pair;
-use super::needs::Ready;
 use super::patience::Ticket;
+use crate::verbs::Invitation;
 
 /// So long a group stays open for the next claim that it woke: one takes a tenth of that to come,
 /// the commit that it is spared about as long.
@@ -21,39 +20,41 @@ const AWAITED: Duration = Duration::from_millis(1);
 
 /// The groups that are open.
 #[derive(Default)]
-pub(super) struct Doors(Mutex<Vec<Entrance>>);
+pub(super) struct Doors(Mutex<Entrances>);
 
-struct Entrance {
-    number: u64,
-    pairs: BTreeSet<Pair>,
-    guests: mpsc::UnboundedSender<Ticket>,
+#[derive(Default)]
+struct Entrances {
+    /// How many there were.
+    count: u64,
+    open: Vec<(Invitation, mpsc::UnboundedSender<Ticket>)>,
 }
 
 /// One open group. Dropped, it is shut.
 pub(super) struct Door<'d> {
     doors: &'d Doors,
-    number: u64,
+    pub(super) invitation: Invitation,
     guests: mpsc::UnboundedReceiver<Ticket>,
 }
 
 impl Doors {
-    /// Opens a group that holds claimable jobs of these pairs of queue and task.
-    pub(super) fn open(&self, pairs: BTreeSet<Pair>) -> Door<'_> {
+    /// Opens a group.
+    pub(super) fn open(&self) -> Door<'_> {
         let (sender, guests) = mpsc::unbounded_channel();
-        let mut open = self.entrances();
-        let number = open.last().map_or(0, |last| last.number + 1);
-        open.push(Entrance { number, pairs, guests: sender });
-        Door { doors: self, number, guests }
+        let mut entrances = self.entrances();
+        entrances.count += 1;
+        let invitation = Invitation(entrances.count);
+        entrances.open.push((invitation, sender));
+        Door { doors: self, invitation, guests }
     }
 
-    /// Brings a claim to an open group that has what it wants; says whether there was one.
-    pub(super) fn enter(&self, wants: &Ready, ticket: &Ticket) -> bool {
-        let open = self.entrances();
-        let fits = |it: &&Entrance| it.pairs.iter().any(|(queue, task)| wants.takes(queue, task));
-        open.iter().find(fits).is_some_and(|it| it.guests.send(ticket.clone()).is_ok())
+    /// Brings a claim to the group that has woken it; says whether that is open still.
+    pub(super) fn enter(&self, invitation: Invitation, ticket: &Ticket) -> bool {
+        let entrances = self.entrances();
+        let entrance = entrances.open.iter().find(|(of, _)| *of == invitation);
+        entrance.is_some_and(|(_, guests)| guests.send(ticket.clone()).is_ok())
     }
 
-    fn entrances(&self) -> MutexGuard<'_, Vec<Entrance>> {
+    fn entrances(&self) -> MutexGuard<'_, Entrances> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -76,7 +77,7 @@ impl Door<'_> {
 
     /// Nobody is brought here after this.
     fn shut(&self) {
-        self.doors.entrances().retain(|it| it.number != self.number);
+        self.doors.entrances().open.retain(|(of, _)| *of != self.invitation);
     }
 }
 

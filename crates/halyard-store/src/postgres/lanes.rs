@@ -56,6 +56,8 @@ pub(super) struct How {
     pub(super) careful: bool,
     /// How long a statement waits for a lock.
     pub(super) lock_timeout: &'static str,
+    /// It stays open for the claims that it wakes.
+    pub(super) invites: bool,
 }
 
 /// Everything that a store's lanes share.
@@ -145,10 +147,9 @@ impl Lanes {
         let mut needs = Needs::default();
         need(&mut needs);
         let (caller, answer) = oneshot::channel();
-        // Who repeats a claim asks for what it was given, which no open group has loaded.
-        let may_join = needs.ready.clone().filter(|_| needs.marks.is_empty());
+        let invitation = needs.invitation;
         let ticket = Ticket::of(Box::new(Verb::new(weight, needs, (need, work), caller)));
-        if may_join.is_some_and(|wants| self.shared.doors.enter(&wants, &ticket)) {
+        if invitation.is_some_and(|it| self.shared.doors.enter(it, &ticket)) {
             return ticket.answered(answer).await;
         }
         self.calls.try_send(ticket.clone()).map_err(|refused| match refused {
@@ -262,7 +263,7 @@ impl Shared {
 
     /// Runs the calls of a group that failed one by one.
     async fn commit_apart(&self, group: Vec<Box<dyn Call>>, how: How, trouble: Trouble) -> bool {
-        let how = How { lock_timeout: LOCK_AWAITED_AGAIN, ..how };
+        let how = How { lock_timeout: LOCK_AWAITED_AGAIN, invites: false, ..how };
         let mut locked_out = 0;
         let mut rest = group.into_iter();
         while locked_out < LOCKED_OUT_MAX
@@ -309,7 +310,7 @@ impl Shared {
     fn publish(&self, changes: &[Change]) {
         if !changes.is_empty() {
             self.hints.hear(changes);
-            (self.options.on_claimable)(changes);
+            (self.options.on_claimable)(changes, None);
             (self.options.on_change)(changes);
         }
     }
@@ -337,7 +338,7 @@ fn refuse(group: Vec<Box<dyn Call>>, trouble: Trouble) {
 
 async fn serve(shared: Arc<Shared>, slot: i16) {
     let _alarm = PanicAlarm(&shared);
-    let how = How { slot, careful: false, lock_timeout: LOCK_AWAITED };
+    let how = How { slot, careful: false, lock_timeout: LOCK_AWAITED, invites: true };
     while let Some(group) = shared.next_group().await {
         shared.commit(group, how).await;
     }

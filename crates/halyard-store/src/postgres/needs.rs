@@ -6,7 +6,7 @@ use halyard_core::admission::NewJob;
 use halyard_core::id::{JobId, Token};
 use halyard_core::job::{ClaimMark, Name};
 
-use crate::verbs::{Claim, RequestKey};
+use crate::verbs::{Claim, Invitation, RequestKey};
 
 /// What the calls of one transaction need.
 #[derive(Default)]
@@ -31,6 +31,8 @@ pub(super) struct Needs {
     pub(super) graves: BTreeSet<JobId>,
     /// Claimable jobs.
     pub(super) ready: Option<Ready>,
+    /// Where a claim may be given them before they are committed.
+    pub(super) invitation: Option<Invitation>,
     /// The leases that these claims gave.
     pub(super) marks: BTreeSet<ClaimMark>,
     /// So many due jobs.
@@ -55,13 +57,6 @@ pub(super) struct Ready {
     pub(super) claims: usize,
 }
 
-impl Ready {
-    pub(super) fn takes(&self, queue: &Name, task: &Name) -> bool {
-        let tasks = self.tasks.as_ref();
-        self.queues.contains(queue) && tasks.is_none_or(|tasks| tasks.contains(task))
-    }
-}
-
 impl Needs {
     pub(super) fn request(&mut self, request: Option<&RequestKey>) {
         self.requests.extend(request.map(|it| (it.scope.clone(), it.value.clone())));
@@ -84,6 +79,7 @@ impl Needs {
     /// [`Call::wants`](super::call::Call::wants).
     pub(super) fn claim(&mut self, claim: &Claim) {
         self.queues = true;
+        self.invitation = claim.invitation;
         self.marks.extend(claim.mark.filter(|_| claim.repeat));
         match &mut self.ready {
             Some(ready) => {

@@ -1,15 +1,14 @@
 //! One transaction: what stands around it, load, run, write, commit.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
-use halyard_core::job::{Name, State};
+use halyard_core::job::State;
 use halyard_core::{TimeMs, limits};
 
 use super::call::{Call, Group};
 use super::connect::Time;
 use super::difference::Difference;
-use super::front::Pair;
 use super::lanes::{How, Shared};
 use super::load;
 use super::loaded::{Hands, Loaded};
@@ -36,6 +35,10 @@ const BEGIN: &str = "BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_has
                      SET LOCAL statement_timeout = 0; \
                      SET LOCAL idle_in_transaction_session_timeout = '10s'; \
                      SET LOCAL lock_timeout = ";
+
+/// After so long in a group nobody is invited any more: a lease would have begun before it was
+/// given.
+const INVITES_MS: TimeMs = 50;
 
 /// Runs calls. On an error nothing was changed, or it says that nobody knows.
 pub(super) async fn run(
@@ -74,11 +77,12 @@ async fn run_on(
     let extended = tables.extend_leases_over_outage(now);
     let mut session = Session { tables: &mut tables, now, changes: Vec::new() };
     group.calls.iter_mut().for_each(|call| call.run(&mut session));
-    if group.guests.is_empty() {
+    if group.guests.is_empty() && how.invites && shared.now() - now < INVITES_MS {
         group.guests = invite(shared, &session).await;
     }
     if !group.guests.is_empty() {
-        if !needs.queues {
+        // As they are now: a queue may have been paused since the group began.
+        if session.tables.queues == before.queues {
             before.queues = load::queues(hands).await?;
             session.tables.queues.clone_from(&before.queues);
         }
@@ -129,10 +133,8 @@ async fn invite(shared: &Shared, session: &Session<'_>) -> Vec<Box<dyn Call>> {
     if news.is_empty() {
         return Vec::new();
     }
-    let pairs: BTreeSet<Pair> =
-        news.iter().map(|it| (Name::clone(&it.queue), Name::clone(&it.task))).collect();
-    let door = shared.doors.open(pairs);
-    let woken = (shared.options.on_claimable)(&news);
+    let door = shared.doors.open();
+    let woken = (shared.options.on_claimable)(&news, Some(door.invitation));
     door.welcome(woken).await
 }
 

@@ -129,7 +129,7 @@ impl<'c> Tx<'c> {
         if news.is_empty() {
             return 0;
         }
-        let woken = (self.on_claimable)(news);
+        let woken = (self.on_claimable)(news, None);
         self.group.announced = self.group.changes.len();
         woken
     }

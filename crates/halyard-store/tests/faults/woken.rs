@@ -37,7 +37,7 @@ impl Patient {
         let (sent, on_its_way) = mpsc::channel();
         let on_its_way = Mutex::new(on_its_way);
         let store = Options {
-            on_claimable: Arc::new(move |changes: &[Change]| {
+            on_claimable: Arc::new(move |changes: &[Change], _| {
                 if changes.iter().all(|change| change.state != Some(State::Queued)) {
                     return 0;
                 }

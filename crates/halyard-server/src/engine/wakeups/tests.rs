@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use halyard_core::id::JobId;
 use halyard_core::job::{Name, State};
-use halyard_store::verbs::Change;
+use halyard_store::verbs::{Change, Invitation};
 
 use super::{Waiter, Wakeups, Wants};
 
@@ -41,12 +41,12 @@ fn a_job_wakes_the_first_claim_that_may_take_it() {
     let mut other_task = join(&wakeups, "q", Some(&["u"]), 1);
     let mut first = join(&wakeups, "q", None, 1);
     let mut second = join(&wakeups, "q", Some(&["t"]), 1);
-    wakeups.hear(&[queued(1, "q", "t")]);
+    wakeups.hear(&[queued(1, "q", "t")], None);
     assert!(wake(&mut first));
     for waiter in [&mut other_queue, &mut other_task, &mut second] {
         assert!(!wake(waiter));
     }
-    wakeups.hear(&[queued(2, "q", "u")]);
+    wakeups.hear(&[queued(2, "q", "u")], None);
     assert!(wake(&mut other_task), "it joined before the other two");
 }
 
@@ -54,7 +54,7 @@ fn a_job_wakes_the_first_claim_that_may_take_it() {
 fn one_claim_takes_as_many_hints_as_it_may_take_jobs() {
     let wakeups = Arc::new(Wakeups::default());
     let mut waiters: Vec<Waiter> = (0..3).map(|_| join(&wakeups, "q", None, 2)).collect();
-    wakeups.hear(&[queued(1, "q", "t"), queued(2, "q", "t"), queued(3, "q", "t")]);
+    wakeups.hear(&[queued(1, "q", "t"), queued(2, "q", "t"), queued(3, "q", "t")], None);
     let woken: Vec<bool> = waiters.iter_mut().map(wake).collect();
     assert_eq!(woken, [true, true, false]);
 }
@@ -64,7 +64,7 @@ fn a_hint_that_was_not_taken_is_passed_on_and_visits_nobody_twice() {
     let wakeups = Arc::new(Wakeups::default());
     let mut first = join(&wakeups, "q", None, 1);
     let mut second = join(&wakeups, "q", None, 1);
-    wakeups.hear(&[queued(1, "q", "t")]);
+    wakeups.hear(&[queued(1, "q", "t")], None);
     assert!(wake(&mut first));
     let mut later = join(&wakeups, "q", None, 1);
     first.settle(std::iter::empty());
@@ -75,13 +75,27 @@ fn a_hint_that_was_not_taken_is_passed_on_and_visits_nobody_twice() {
 }
 
 #[test]
+fn only_who_is_woken_by_a_commit_is_invited_to_it() {
+    let wakeups = Arc::new(Wakeups::default());
+    let mut first = join(&wakeups, "q", None, 1);
+    let mut second = join(&wakeups, "q", None, 1);
+    wakeups.hear(&[queued(1, "q", "t")], Some(Invitation(7)));
+    assert!(wake(&mut first));
+    assert_eq!(first.invitation(), Some(Invitation(7)));
+    first.settle(std::iter::empty());
+    assert_eq!(first.invitation(), None, "it has been there");
+    assert!(wake(&mut second));
+    assert_eq!(second.invitation(), None, "by then it is committed");
+}
+
+#[test]
 fn a_hint_ends_when_the_job_is_taken() {
     let wakeups = Arc::new(Wakeups::default());
     let mut first = join(&wakeups, "q", None, 1);
     let mut second = join(&wakeups, "q", None, 1);
-    wakeups.hear(&[queued(1, "q", "t")]);
+    wakeups.hear(&[queued(1, "q", "t")], None);
     assert!(wake(&mut first));
-    wakeups.hear(&[taken(1)]);
+    wakeups.hear(&[taken(1)], None);
     first.settle(std::iter::empty());
     assert!(!wake(&mut second), "a faster worker has it");
 }
@@ -91,7 +105,7 @@ fn a_claim_that_took_another_job_passes_its_hint_on() {
     let wakeups = Arc::new(Wakeups::default());
     let mut first = join(&wakeups, "q", None, 1);
     let mut second = join(&wakeups, "q", None, 1);
-    wakeups.hear(&[queued(1, "q", "t")]);
+    wakeups.hear(&[queued(1, "q", "t")], None);
     assert!(wake(&mut first));
     first.settle([JobId(9)].into_iter());
     assert!(wake(&mut second));
@@ -102,7 +116,7 @@ fn a_claim_that_is_gone_passes_its_hint_on() {
     let wakeups = Arc::new(Wakeups::default());
     let first = join(&wakeups, "q", None, 1);
     let mut second = join(&wakeups, "q", None, 1);
-    wakeups.hear(&[queued(1, "q", "t")]);
+    wakeups.hear(&[queued(1, "q", "t")], None);
     drop(first);
     assert!(wake(&mut second));
     drop(second);
@@ -115,10 +129,10 @@ fn a_woken_claim_that_is_not_answered_passes_its_hints_on() {
     let wakeups = Arc::new(Wakeups::default());
     let mut first = join(&wakeups, "q", None, 1);
     let mut second = join(&wakeups, "q", None, 1);
-    wakeups.hear(&[queued(1, "q", "t")]);
+    wakeups.hear(&[queued(1, "q", "t")], None);
     assert!(wake(&mut first));
     // It stands in line again meanwhile.
-    wakeups.hear(&[queued(2, "q", "t")]);
+    wakeups.hear(&[queued(2, "q", "t")], None);
     let mut third = join(&wakeups, "q", None, 1);
     drop(first);
     assert!(wake(&mut second));
@@ -167,12 +181,12 @@ fn no_wake_is_lost_in_any_order() {
                 0 => {
                     made += 1;
                     store.push(made);
-                    wakeups.hear(&[queued(made, "q", "t")]);
+                    wakeups.hear(&[queued(made, "q", "t")], None);
                 }
                 1 => {
                     let waiter = join(&wakeups, "q", None, 1 + draw(3));
                     if let Some(job) = store.pop() {
-                        wakeups.hear(&[taken(job)]);
+                        wakeups.hear(&[taken(job)], None);
                     } else {
                         waiters.push(waiter);
                     }
@@ -208,6 +222,6 @@ fn claim_if_woken(
     waiter.settle(job.map(JobId).into_iter());
     if let Some(job) = job {
         drop(waiters.swap_remove(index));
-        wakeups.hear(&[taken(job)]);
+        wakeups.hear(&[taken(job)], None);
     }
 }

@@ -77,6 +77,7 @@ pub fn claim(sent: claim::Received<'_>) -> Result<ClaimCall, Refused> {
         lease_ms,
         mark,
         repeat: sent.repeat,
+        invitation: None,
         seed: chance::seed(),
     };
     Ok(ClaimCall { worker, claim, wait: super::wait(Some(wait_ms.unsigned_abs())) })

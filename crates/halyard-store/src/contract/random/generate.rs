@@ -294,6 +294,7 @@ impl Generator {
             lease_ms: dice.pick(&[5_000, 5_000, 10_000, MINUTE]),
             mark: dice.percent(50).then(|| [dice.pick(&[1, 2]); 16]),
             repeat: dice.percent(30),
+            invitation: None,
             seed: dice.seed(),
         })
     }
@@ -372,6 +373,7 @@ pub(super) fn claim_all(queues: &[Name], dice: &mut Dice) -> Command {
         lease_ms: MINUTE,
         mark: None,
         repeat: false,
+        invitation: None,
         seed: dice.seed(),
     })
 }

@@ -14,7 +14,7 @@ use super::Ground;
 use crate::Store;
 use crate::contract::trial::{a_claim, job, seed, with_payload};
 use crate::postgres::{Options, Postgres};
-use crate::verbs::{Change, Claimed, Outcome};
+use crate::verbs::{Change, Claim, Claimed, Outcome};
 
 const JOBS: u64 = 20;
 const ROUNDS: u64 = 30;
@@ -104,15 +104,15 @@ impl Waited {
         });
         let (wake, woken) = oneshot::channel();
         let wake = Mutex::new(Some(wake));
-        options.store.on_claimable = Arc::new(move |_| {
+        options.store.on_claimable = Arc::new(move |_, invitation| {
             let wake = wake.lock().unwrap().take();
-            wake.map_or(0, |wake| usize::from(wake.send(()).is_ok()))
+            wake.map_or(0, |wake| usize::from(wake.send(invitation).is_ok()))
         });
         let store = Arc::new(Postgres::open(options).await.unwrap());
         let asked = Arc::clone(&store);
         let claim = tokio::spawn(async move {
-            woken.await.unwrap();
-            asked.claim(a_claim(&["q"], seed(1))).await.unwrap().jobs
+            let invitation = woken.await.unwrap();
+            asked.claim(Claim { invitation, ..a_claim(&["q"], seed(1)) }).await.unwrap().jobs
         });
         Self { store, claim, heard }
     }
@@ -139,5 +139,31 @@ async fn a_claim_that_comes_to_a_commit_takes_nothing_from_a_paused_queue() {
     store.create(vec![new], None).await.unwrap();
     assert!(claim.await.unwrap().is_empty());
     assert_eq!(store.get(id).await.unwrap().unwrap().view.job.state, State::Queued);
+    ground.drop_schema().await;
+}
+
+/// A claim that was not woken knows nothing of what else there is: it does not come to a commit
+/// that is open for another, but takes its turn.
+#[tokio::test]
+async fn a_claim_that_nobody_invited_takes_the_next_job() {
+    let ground = Ground::bare().await;
+    let (begun, begins) = oneshot::channel();
+    let begun = Mutex::new(Some(begun));
+    let mut options = Options { connections: 3, ..ground.options.clone() };
+    options.store.on_claimable = Arc::new(move |changes: &[Change], _| {
+        let is_second = changes.iter().any(|change| change.id == job(2).id);
+        let begun = begun.lock().unwrap().take_if(|_| is_second);
+        begun.map_or(0, |begun| usize::from(begun.send(()).is_ok()))
+    });
+    let store = Arc::new(Postgres::open(options).await.unwrap());
+    let new = |number| vec![NewJob { queue: "q".into(), ..job(number) }];
+    store.create(new(1), None).await.unwrap();
+    let asked = Arc::clone(&store);
+    let claim = tokio::spawn(async move {
+        begins.await.unwrap();
+        asked.claim(Claim { max: 1, ..a_claim(&["q"], seed(1)) }).await.unwrap().jobs
+    });
+    store.create(new(2), None).await.unwrap();
+    assert_eq!(claim.await.unwrap()[0].view.job.id, job(1).id);
     ground.drop_schema().await;
 }

@@ -103,6 +103,7 @@ fn one_claim(max: usize) -> Claim {
         lease_ms: 30_000,
         mark: None,
         repeat: false,
+        invitation: None,
         seed: Seed([1; 32]),
     }
 }
