@@ -194,6 +194,7 @@ async fn one_round(store: &Sqlite, ledger: &Mutex<Ledger>, chance: &mut StdRng) 
         lease_ms: 60_000,
         mark: None,
         repeat: false,
+        invitation: None,
         seed: Seed(chance.random()),
     };
     for claimed in store.claim(claim).await?.jobs {

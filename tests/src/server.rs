@@ -13,7 +13,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tempfile::TempDir;
 
 use crate::postgres::Database;
@@ -273,6 +273,11 @@ impl Process {
     /// Stops the process where it stands, until [`Process::thaw`].
     pub fn freeze(&self) {
         self.signal(Signal::STOP);
+        let options = WaitIdOptions::STOPPED | WaitIdOptions::EXITED;
+        let options = options | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        until("all its threads stand still", || {
+            waitid(WaitId::Pid(self.pid), options).ok().flatten()
+        });
     }
 
     /// Lets a frozen process go on.

@@ -119,7 +119,7 @@ scenario("lease_lost", () =>
         const frozen = start(server.url, "late", go);
         const { id } = await halyard.jobs.create(NEW_JOB);
         await frozen.says("running");
-        frozen.signal("SIGSTOP");
+        await frozen.freeze();
         await withWorker(
           halyard,
           (worker) => worker.task("t", () => "second"),
@@ -148,7 +148,7 @@ scenario("frozen_claim", () =>
       await frozen.says("waiting");
       // Its claim has been sent by then, and has waited for a while.
       await sleep(2_000);
-      frozen.signal("SIGSTOP");
+      await frozen.freeze();
       const { id } = await halyard.jobs.create(NEW_JOB);
       await until(
         "the first start is lost",

@@ -1,6 +1,7 @@
 /** Worker processes: `worker-process.js`, started in one of its roles. */
 
 import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { until } from "./work.js";
@@ -38,6 +39,17 @@ export class Process {
 
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
+  }
+
+  /**
+   * Stops it where it stands, until it is sent `SIGCONT`. On a busy machine its threads go on for a
+   * while after the signal, and could still take a job.
+   */
+  async freeze(): Promise<void> {
+    this.signal("SIGSTOP");
+    const tasks = `/proc/${this.#child.pid}/task`;
+    const isStill = (task: string) => /\) T /.test(readFileSync(`${tasks}/${task}/stat`, "utf8"));
+    await until("all its threads stand still", () => readdirSync(tasks).every(isStill));
   }
 
   /** Waits for its end. */

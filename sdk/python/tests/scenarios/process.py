@@ -55,6 +55,15 @@ class Process:
         """Sends it a signal."""
         self._child.send_signal(number)
 
+    def freeze(self) -> None:
+        """Stops it where it stands, until it is sent SIGCONT.
+
+        On a busy machine its threads go on for a while after the signal, and could still take a
+        job.
+        """
+        self.signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self._child.pid, os.WSTOPPED | os.WNOWAIT)
+
     def ended(self) -> int:
         """Waits for its end; its exit code."""
         return self._child.wait(PATIENCE)

@@ -112,7 +112,7 @@ def test_lease_lost(server: Server, client: Halyard, tmp_path: Path, kind: str) 
     with Process(server, "late", kind, go) as frozen:
         id = client.jobs.create(task="t", queue="q", backoff=NO_BACKOFF).id
         frozen.says("running")
-        frozen.signal(signal.SIGSTOP)
+        frozen.freeze()
         with Work(server, {"t": lambda job: "second"}, lease=LEASE) as work:
             ended = work.ended(id)
             assert (ended.state, ended.result) == ("completed", "second")
@@ -133,7 +133,7 @@ def test_frozen_claim(server: Server, client: Halyard, kind: str) -> None:
         until("the worker is known", lambda: client.workers.list())
         # Its claim has been sent by then, and has waited for a while.
         time.sleep(2)
-        frozen.signal(signal.SIGSTOP)
+        frozen.freeze()
         id = client.jobs.create(task="t", queue="q", backoff=NO_BACKOFF).id
         until("the first start is lost", lambda: client.jobs.get(id).crashes == 1)
         frozen.signal(signal.SIGCONT)

@@ -86,7 +86,7 @@ pub(crate) async fn lease_lost() {
     let job = NewJob::new("t").queue("q").backoff(NO_BACKOFF);
     let id = halyard.jobs().create(job).await.expect("created").id;
     frozen.says("running", 1).await;
-    frozen.signal(Signal::STOP);
+    frozen.freeze().await;
     let second = async |_: Job| HandlerResult::Ok("second");
     let work = Work::begin(&server, |worker| worker.task("t", second).lease(LEASE)).await;
     let ended = work.ended(&id).await;
@@ -113,7 +113,7 @@ pub(crate) async fn frozen_claim() {
     .await;
     // Its claim has been sent by then, and has waited for a while.
     tokio::time::sleep(Duration::from_secs(2)).await;
-    frozen.signal(Signal::STOP);
+    frozen.freeze().await;
     let job = NewJob::new("t").queue("q").backoff(NO_BACKOFF);
     let id = halyard.jobs().create(job).await.expect("created").id;
     until("the first start is lost", async || {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use halyard::{HandlerError, HandlerResult, Job};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::server::Server;
 use crate::{PATIENCE, until};
@@ -66,6 +66,18 @@ impl Process {
 
     pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).expect("the process is there");
+    }
+
+    /// Stops it where it stands, until it is sent `CONT`. On a busy machine its threads go on for a
+    /// while after the signal, and could still take a job.
+    pub(crate) async fn freeze(&self) {
+        self.signal(Signal::STOP);
+        let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        until("all its threads stand still", async || {
+            let status = waitid(WaitId::Pid(Pid::from_child(&self.child)), options);
+            status.expect("a child").filter(|status| status.stopped()).map(|_| ())
+        })
+        .await;
     }
 
     /// Waits for its end.
