@@ -42,3 +42,12 @@ impl Tally {
         counts.1 += rejected;
     }
 }
+
+impl Totals {
+    /// Adds what a tally holds.
+    pub(crate) fn add_gathered(&mut self, gathered: &Self) {
+        self.replayed += gathered.replayed;
+        self.keys_refused += gathered.keys_refused;
+        self.reports_rejected += gathered.reports_rejected;
+    }
+}

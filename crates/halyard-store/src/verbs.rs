@@ -364,15 +364,6 @@ pub struct Totals {
     pub reports_rejected: u64,
 }
 
-impl Totals {
-    /// Adds what is gathered in memory until a stamp.
-    pub(crate) fn add_gathered(&mut self, gathered: &Self) {
-        self.replayed += gathered.replayed;
-        self.keys_refused += gathered.keys_refused;
-        self.reports_rejected += gathered.reports_rejected;
-    }
-}
-
 /// Events of one minute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Minute {
