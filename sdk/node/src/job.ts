@@ -67,6 +67,15 @@ export class Job<Payload = any> {
     return this.#payload as Payload;
   }
 
+  /** @internal As it was created, whatever a schema makes of it; throws what `payload` does. */
+  get created(): unknown {
+    const { payload } = this.#source;
+    if (this.#setting.unsafe && holdsUnsafe(payload)) {
+      throw unsafeError("payload", payload);
+    }
+    return payload;
+  }
+
   /**
    * The members of the payload and `jobId`, the job's id, unless the payload has a `jobId` of its
    * own. For reading only.

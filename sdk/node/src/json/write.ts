@@ -76,9 +76,11 @@ export function stringify(value: unknown, holdsBigint: boolean): string {
     return JSON.stringify(value);
   }
   // A program may have given BigInt a `toJSON`, which has been at `inner`, but not at its holder.
+  // What the `toJSON` of another object gives is in `inner` alone.
   return JSON.stringify(value, function (this: Record<string, unknown>, key, inner) {
     const own = this[key];
-    return typeof own === "bigint" ? MARK + own : inner;
+    const exact = typeof own === "bigint" ? own : inner;
+    return typeof exact === "bigint" ? MARK + exact : inner;
   }).replace(MARKED, "$1");
 }
 

@@ -133,7 +133,7 @@ export function claimOf<Value>(key: string, options: OnceOptions<Value>): Claim 
   return {
     key,
     // As it was created: what a schema makes of it may differ in each attempt, or be no JSON.
-    fingerprint: fingerprint(payload === undefined ? job?.source.payload : payload),
+    fingerprint: fingerprint(payload === undefined ? job?.created : payload),
     owner: nextOwner() ?? makeId("own"),
     inProgressMs: Math.min(inProgressMs, TIME_MAX_MS),
     // From the end of the work on, which may take longer than its record is kept.

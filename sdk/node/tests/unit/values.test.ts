@@ -24,8 +24,16 @@ test("what JSON carries is written as JSON.stringify does", () => {
 
 test("a BigInt is written as an integer, whatever `toJSON` a program has given it", () => {
   const prototype = BigInt.prototype as { toJSON?: () => string };
-  const value = { amount: 2n ** 60n, list: [1n], at: new Date(0), inner: { toJSON: () => [3n] } };
-  const text = `{"amount":${2n ** 60n},"list":[1],"at":"1970-01-01T00:00:00.000Z","inner":[3]}`;
+  const own = { toJSON: () => 4n };
+  const value = {
+    amount: 2n ** 60n,
+    list: [1n],
+    at: new Date(0),
+    inner: { toJSON: () => [3n] },
+    own,
+  };
+  const date = "1970-01-01T00:00:00.000Z";
+  const text = `{"amount":${2n ** 60n},"list":[1],"at":"${date}","inner":[3],"own":4}`;
   expect(writeJson("payload", value, true)).toBe(text);
   prototype.toJSON = function () {
     return String(this);

@@ -262,6 +262,10 @@ impl Desk {
         let retryable = Arc::clone(&self.plan.retryable);
         let client = Arc::clone(&self.plan.client);
         let task = self.runtime.spawn(async move {
+            if job.signal().reason().is_some() {
+                // Its time was up before the runtime came to it.
+                return Ending::Dropped;
+            }
             match handler {
                 // What panics before its first await does so here, in a task of its own.
                 Some(handler) => {

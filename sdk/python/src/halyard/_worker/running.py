@@ -116,6 +116,9 @@ class Runs:
             self._loop.end()
 
     def _run(self, handler: Handler, job: Job) -> Ending:
+        if job.signal.aborted:
+            # Its time was up before a thread came to it.
+            return Dropped()
         try:
             if _trace.wanted(job.traceparent):
                 with _trace.attached(job.traceparent):
@@ -145,6 +148,10 @@ class Runs:
 
     async def _run_async(self, desk: Desk, slot: int, handler: Handler, job: AsyncJob) -> None:
         ending: Ending = Dropped()
+        if job.signal.aborted:
+            # Its time was up before the loop came to it.
+            desk.ended(slot, ending)
+            return
         try:
             with _trace.attached(job.traceparent):
                 value = await handler.run_async(job)
