@@ -119,6 +119,6 @@ fn wrong_key() -> Refused {
 fn come_back(call: &Call, wait: Duration) -> Answer {
     let seconds = wait.as_secs() + 1;
     let detail = format!("too many wrong keys were tried; try again in {seconds} seconds");
-    Answer::refusal(Refused::new(Code::Overloaded, detail), call.id, None)
+    Answer::refusal(Refused::new(Code::Unauthenticated, detail), call.id, None)
         .with(RETRY_AFTER, HeaderValue::from(seconds))
 }

@@ -89,7 +89,7 @@ pub(super) fn access() -> [Row; 7] {
         (
             "WRONG_MAX",
             "Wrong keys at the sign-in in one minute, from one address and for one key; beyond it \
-             `503 overloaded`.",
+             the right one is refused too.",
             attempts::WRONG_MAX as usize,
         ),
         ("AuditKept::for_ms", "How long a line of the audit log is kept.", size(kept.for_ms)),
