@@ -8,7 +8,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use halyard_core::TimeMs;
 use halyard_core::id::{JobId, Token};
 use halyard_core::outcome::Report;
 use halyard_store::verbs::{Claim, Claims, Invitation, Outcome};
@@ -19,16 +18,6 @@ use tokio::time::Instant;
 use super::deliveries::Delivery;
 use super::wakeups::{Waiter, Wants};
 use super::{Engine, chance};
-
-/// From then on an answer is late. Less than that is what a network may take too.
-const LATE_MS: TimeMs = 100;
-
-/// The time that an answer counts from, when it was at work at `begun` and is told at `now`. The
-/// client counts from there too: a lease that began while the store waited for something must not
-/// seem to last longer than it does.
-fn told_at(begun: TimeMs, now: TimeMs) -> TimeMs {
-    if now - begun > LATE_MS { now } else { begun }
-}
 
 /// What a claim leased. Dropped before it was handed over, it gives everything back at once, unless
 /// it is a repeat's: an earlier answer may have brought the same leases to the client.
@@ -162,8 +151,7 @@ impl Engine {
         let repeated = claim.mark.filter(|_| claim.repeat);
         let deliveries = Arc::clone(&self.deliveries);
         let task = tokio::spawn(async move {
-            let mut claims = store.claim(claim).await?;
-            claims.now = told_at(claims.now, store.now());
+            let claims = store.claim(claim).await?;
             if let Some(mark) = repeated {
                 deliveries.take_over(mark);
             }
@@ -181,17 +169,5 @@ impl Engine {
         let claims = Claims { now: self.store.now(), jobs: Vec::new() };
         let leased = Leased::new(Arc::clone(&self.store), &claims, None);
         (claims, leased)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::told_at;
-
-    #[test]
-    fn what_is_left_of_a_lease_is_told_as_of_a_late_answer() {
-        assert_eq!(told_at(1_000, 1_005), 1_000, "as good as at once");
-        assert_eq!(told_at(1_000, 5_900), 5_900);
-        assert_eq!(told_at(1_000, 990), 1_000, "two clocks");
     }
 }
