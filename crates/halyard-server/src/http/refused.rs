@@ -58,10 +58,14 @@ impl From<StoreError> for Refused {
                 Code::Overloaded,
                 "more calls are waiting for the store than it takes in; send this one again later",
             ),
-            StoreError::Locked => Self::new(
-                Code::StorageUnavailable,
-                "a transaction of somebody else's holds what this call needs; send it again later",
-            ),
+            StoreError::Locked => {
+                STORAGE.refused(&error.to_string());
+                Self::new(
+                    Code::StorageUnavailable,
+                    "a transaction of somebody else's holds what this call needs; send it again \
+                     later",
+                )
+            }
             StoreError::Unavailable(reason) => {
                 STORAGE.refused(&reason);
                 Self::new(

@@ -4,6 +4,7 @@
 //! leases of its worker nor the stamp that keeps all leases may wait for that.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use halyard_core::id::JobId;
@@ -12,7 +13,6 @@ use halyard_core::job::Job;
 use super::Ran;
 use super::load::Loading;
 use super::loaded::uuids;
-use super::needs::Needs;
 use super::rows;
 use crate::clock::pause;
 
@@ -20,21 +20,80 @@ use crate::clock::pause;
 /// after the last look is a stranger.
 const PAUSES: [Duration; 3] =
     [Duration::from_millis(5), Duration::from_millis(50), Duration::from_millis(200)];
+/// Of more strangers' jobs than this, all are forgotten and found out anew.
+const STRANGERS_MAX: usize = 10_000;
+
+/// Whether a look that meets held jobs is followed by others. Whoever looks holds what was free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// It is not: there will be a next time.
+    None,
+    /// It is, for jobs that no stranger held the last time.
+    New,
+    /// It is: this time counts.
+    Full,
+}
+
+/// Jobs that strangers held when they were last looked for.
+#[derive(Debug, Default)]
+pub(super) struct Strangers(Mutex<BTreeSet<JobId>>);
+
+impl Strangers {
+    fn jobs(&self) -> MutexGuard<'_, BTreeSet<JobId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn are_all(&self, held: &BTreeMap<JobId, Job>) -> bool {
+        let known = self.jobs();
+        held.keys().all(|id| known.contains(id))
+    }
+
+    #[cfg(test)]
+    pub(super) fn knows(&self, id: JobId) -> bool {
+        self.jobs().contains(&id)
+    }
+
+    /// Those of `wanted` that are held still after all looks.
+    fn learn(&self, wanted: &BTreeSet<JobId>, held: &BTreeMap<JobId, Job>) {
+        let mut known = self.jobs();
+        if known.is_empty() && held.is_empty() {
+            return;
+        }
+        known.retain(|id| !wanted.contains(id));
+        // Nobody may have asked for some of them again.
+        if known.len() > STRANGERS_MAX {
+            known.clear();
+        }
+        known.extend(held.keys());
+    }
+}
 
 impl Loading<'_, '_> {
     /// Locks those that are free, and reads the others as they are.
-    pub(super) async fn free_jobs(&mut self, needs: &Needs) -> Ran<()> {
-        let is_new = |id: &&JobId| !self.tables.jobs.contains_key(id);
-        let mut wanted: BTreeSet<JobId> = needs.free.iter().filter(is_new).copied().collect();
+    pub(super) async fn free_jobs(
+        &mut self,
+        mut ids: BTreeSet<JobId>,
+        patience: Patience,
+    ) -> Ran<()> {
+        ids.retain(|id| !self.tables.jobs.contains_key(id) && !self.tables.held.contains_key(id));
+        let mut wanted = ids.clone();
         let mut pauses = PAUSES.into_iter();
         while !wanted.is_empty() {
             let free = self.hands.query(&self.hands.sql.jobs_free, &[&uuids(&wanted)]).await?;
             for id in self.take(&free, 0)? {
                 wanted.remove(&id);
             }
-            let held = self.held_jobs(&wanted).await?;
-            let Some(next_look) = pauses.next().filter(|_| !held.is_empty()) else {
-                self.tables.held = held;
+            let mut held = self.held_jobs(&wanted).await?;
+            let is_enough = match patience {
+                Patience::None => true,
+                Patience::New => self.strangers.are_all(&held),
+                Patience::Full => held.is_empty(),
+            };
+            let Some(next_look) = pauses.next().filter(|_| !is_enough) else {
+                if patience != Patience::None {
+                    self.strangers.learn(&ids, &held);
+                }
+                self.tables.held.append(&mut held);
                 return Ok(());
             };
             pause(next_look).await;

@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::call::{Call, Group, Verb};
 use super::connect::{Object, OnClaimableElsewhere, Options, Pool, Time};
 use super::doors::Doors;
+use super::free::Strangers;
 use super::front::Fronts;
 use super::loaded::Hands;
 use super::needs::{Needs, Ready};
@@ -36,9 +37,12 @@ pub(super) const WAITING_CALLS_MAX: usize = 16_384;
 const GROUP_WEIGHT_MAX: usize = 2_000;
 /// How often a group is run that others made fail.
 const TRIES_MAX: usize = 16;
-/// So long a statement waits for a lock, and so long when its call has waited in a group before.
-const LOCK_AWAITED: &str = "5s";
-const LOCK_AWAITED_AGAIN: &str = "500ms";
+/// So long a statement waits for a lock: in a group, whose other calls wait too; of a call that has
+/// waited in a group before; of a lone one, which keeps a lane from others. A lane of our own holds
+/// a lock for one commit.
+const LOCK_AWAITED_TOGETHER: &str = "500ms";
+const LOCK_AWAITED_APART: &str = "1s";
+const LOCK_AWAITED_ALONE: &str = "2s";
 /// After so many calls of a group that waited for a lock in vain the others are not tried: what is
 /// locked is not some jobs.
 const LOCKED_OUT_MAX: usize = 8;
@@ -68,6 +72,8 @@ pub(super) struct Shared {
     pub(super) time: Time,
     /// Numbers that were taken from the sequence and not used.
     pub(super) numbers: Mutex<Spare>,
+    /// Jobs that others hold.
+    pub(super) strangers: Strangers,
     /// Answers that wrote nothing.
     pub(super) tally: Mutex<Tally>,
     /// How far the database's clock is ahead of ours.
@@ -124,6 +130,7 @@ impl Lanes {
             options: options.store,
             time: options.time,
             numbers: Mutex::default(),
+            strangers: Strangers::default(),
             tally: Mutex::default(),
             ahead_ms: AtomicI64::new(0),
             waiting: tokio::sync::Mutex::new(Waiting { calls: waiting, held_back: None }),
@@ -263,7 +270,7 @@ impl Shared {
 
     /// Runs the calls of a group that failed one by one.
     async fn commit_apart(&self, group: Vec<Box<dyn Call>>, how: How, trouble: Trouble) -> bool {
-        let how = How { lock_timeout: LOCK_AWAITED_AGAIN, invites: false, ..how };
+        let how = How { lock_timeout: LOCK_AWAITED_APART, invites: false, ..how };
         let mut locked_out = 0;
         let mut rest = group.into_iter();
         while locked_out < LOCKED_OUT_MAX
@@ -338,8 +345,9 @@ fn refuse(group: Vec<Box<dyn Call>>, trouble: Trouble) {
 
 async fn serve(shared: Arc<Shared>, slot: i16) {
     let _alarm = PanicAlarm(&shared);
-    let how = How { slot, careful: false, lock_timeout: LOCK_AWAITED, invites: true };
     while let Some(group) = shared.next_group().await {
-        shared.commit(group, how).await;
+        let is_lone = group.len() == 1;
+        let lock_timeout = if is_lone { LOCK_AWAITED_ALONE } else { LOCK_AWAITED_TOGETHER };
+        shared.commit(group, How { slot, careful: false, lock_timeout, invites: true }).await;
     }
 }

@@ -13,7 +13,9 @@ use halyard_core::{limits, operate};
 use halyard_json::Text;
 use uuid::Uuid;
 
+use super::free::{Patience, Strangers};
 use super::front::{Fronts, Look};
+use super::lanes::Shared;
 use super::loaded::{Before, Hands, Known, Loaded, uuids};
 use super::needs::Needs;
 use super::rows::{self, Columns};
@@ -25,17 +27,19 @@ use crate::session::{Held, Row, Tables};
 /// Loads and locks at a time, and with the stamp, that were read before. With `careful` also the
 /// jobs whose ids new ones bring along.
 pub(super) async fn load<'f>(
+    shared: &'f Shared,
     hands: Hands<'_>,
     needs: &Needs,
     (now, stamp): (TimeMs, TimeMs),
     careful: bool,
-    fronts: Option<&'f Fronts>,
 ) -> Ran<Loaded<'f>> {
     let (tables, whole) = (Tables::new(stamp), BTreeSet::new());
-    let mut loading = Loading { hands, now, tables, whole, fronts, look: None };
+    let (fronts, strangers) = (shared.fronts.as_ref(), &shared.strangers);
+    let mut loading = Loading { hands, now, tables, whole, fronts, strangers, look: None };
     if now - stamp > limits::OUTAGE_MS {
         let live = hands.query(&hands.sql.live, &[&stamp]).await?;
-        loading.take(&live, 0)?;
+        let ids = live.iter().map(|row| Columns::from(row, 0).id()).collect::<Ran<_>>()?;
+        loading.free_jobs(ids, Patience::Full).await?;
     }
     loading.load(needs, careful).await?;
     let Loading { tables, look, .. } = loading;
@@ -63,6 +67,7 @@ pub(super) struct Loading<'c, 'f> {
     /// Jobs of which everything is loaded.
     pub(super) whole: BTreeSet<JobId>,
     pub(super) fronts: Option<&'f Fronts>,
+    pub(super) strangers: &'f Strangers,
     pub(super) look: Option<Look<'f>>,
 }
 
@@ -80,7 +85,8 @@ impl Loading<'_, '_> {
         self.key_names(&mut keys).await?;
         self.keys(&keys, &graves).await?;
         self.jobs(needs).await?;
-        self.free_jobs(needs).await?;
+        let patience = if needs.tally { Patience::None } else { Patience::New };
+        self.free_jobs(needs.free.clone(), patience).await?;
         if !needs.marks.is_empty() {
             let marks: Vec<Uuid> = needs.marks.iter().map(|it| Uuid::from_bytes(*it)).collect();
             let claimed = self.hands.query(&sql.claimed, &[&self.now, &marks]).await?;

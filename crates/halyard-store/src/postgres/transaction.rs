@@ -69,9 +69,9 @@ async fn run_on(
 ) -> Ran<(Vec<Change>, Turn)> {
     let Begun { hands, now, stamp } = begin(shared, hands, how, needs.tally).await?;
     let fronts = shared.fronts.as_ref();
-    let loaded = load::load(hands, needs, (now, stamp), how.careful, fronts).await?;
+    let loaded = load::load(shared, hands, needs, (now, stamp), how.careful).await?;
     let Loaded { mut tables, mut before, look } = loaded;
-    let numbers = numbers(shared, hands, needs.numbers).await?;
+    let (numbers, since) = numbers(shared, hands, needs.numbers).await?;
     tables.numbers = Numbers::Taken(numbers.clone());
     tables.gathered = taken.clone();
     let extended = tables.extend_leases_over_outage(now);
@@ -92,13 +92,11 @@ async fn run_on(
     let mut turn = None;
     let wrote = write(shared, hands, &Difference::of(&before, &tables), how.slot, &mut turn).await;
     match (&wrote, &mut tables.numbers) {
-        (Ok(()), Numbers::Taken(unused)) => {
-            shared.numbers().give_back(unused, shared.time_of_numbers())
-        }
+        (Ok(()), Numbers::Taken(unused)) => shared.numbers().give_back(unused, since),
         (Err(trouble), _) if trouble.may_be_of_numbers() => shared.numbers().clear(),
         (_, Numbers::From(_)) => {}
         (Err(_), Numbers::Taken(_)) => {
-            shared.numbers().give_back(&mut numbers.clone(), shared.time_of_numbers());
+            shared.numbers().give_back(&mut numbers.clone(), since);
         }
     }
     wrote?;
@@ -225,14 +223,15 @@ pub(super) async fn look_at_clock(shared: &Shared, hands: Hands<'_>) -> Ran<Arou
     Ok(Around { now, stamp, is_durable: !matches!(synchronous, "off" | "local"), mark })
 }
 
-/// Numbers for new jobs: those that were not used before, then new ones.
-async fn numbers(shared: &Shared, hands: Hands<'_>, count: usize) -> Ran<VecDeque<i64>> {
-    let mut taken = shared.numbers().take(count, shared.time_of_numbers());
+/// Numbers for new jobs, those that were not used before and then new ones; and since when they
+/// are there.
+async fn numbers(shared: &Shared, hands: Hands<'_>, count: usize) -> Ran<(VecDeque<i64>, TimeMs)> {
+    let (mut taken, since) = shared.numbers().take(count, shared.time_of_numbers());
     let missing = i32::try_from(count - taken.len()).unwrap_or(i32::MAX);
     if missing > 0 {
         for row in &hands.query(&hands.sql.numbers, &[&missing]).await? {
             taken.push_back(Columns::from(row, 0).next()?);
         }
     }
-    Ok(taken)
+    Ok((taken, since))
 }

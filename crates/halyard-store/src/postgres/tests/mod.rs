@@ -6,6 +6,7 @@
 mod counting;
 mod front;
 mod groups;
+mod held;
 mod lists;
 mod losses;
 mod migrations;

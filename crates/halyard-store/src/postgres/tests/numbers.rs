@@ -14,7 +14,7 @@ async fn a_number_that_became_anothers_is_let_go() {
     first.create(vec![keyed(1, "k")], None).await.unwrap();
     // A replay needs no number, so the one that was taken for it is kept.
     first.create(vec![keyed(1, "k")], None).await.unwrap();
-    let kept = first.lanes.shared.numbers().take(1, 0);
+    let (kept, _) = first.lanes.shared.numbers().take(1, 0);
     assert_eq!(kept.len(), 1);
     first.lanes.shared.numbers().give_back(&mut kept.clone(), 0);
     ground.run("SELECT setval('halyard.jobs_seq', 1)").await;
