@@ -14,6 +14,10 @@ from typing import Generic, TypeVar
 
 ThingT = TypeVar("ThingT")
 
+#: Loops that stand still and were not closed: of more than these the oldest are let go. Should one
+#: run again, it is given a new thing.
+STILL_MAX = 16
+
 
 class PerLoop(Generic[ThingT]):
     """One thing for each loop, made when the loop first asks for it."""
@@ -35,8 +39,11 @@ class PerLoop(Generic[ThingT]):
         if thing is None:
             thing = self._make()
             with self._lock:
-                # A program may have a loop for each request: those that have ended are let go.
+                # A program may have a loop for each request, and not close it.
                 alive = {one: kept for one, kept in self._things.items() if not one.is_closed()}
+                still = [one for one in alive if not one.is_running()]
+                for one in still[:-STILL_MAX]:
+                    del alive[one]
                 self._things = {**alive, loop: thing}
         return thing
 
