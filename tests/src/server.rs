@@ -333,8 +333,11 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.kill();
+        let by_itself = self.kill();
         if std::thread::panicking() {
+            if let Some(status) = by_itself {
+                eprintln!("the server had ended by itself: {status}");
+            }
             let log = self.log();
             let from = log.char_indices().rev().nth(4000).map_or(0, |(at, _)| at);
             eprintln!("the server's last words:\n{}", &log[from..]);
