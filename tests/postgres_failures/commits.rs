@@ -32,9 +32,9 @@ fn cut_commits(every: u32, moment: Moment) {
 
 /// Patience begins anew with each cut.
 fn until_cuts(proxy: &Proxy, wanted: usize) {
-    while proxy.cuts() < wanted {
-        let before = proxy.cuts();
-        until("a cut", || (proxy.cuts() > before).then_some(()));
+    let mut cuts = proxy.cuts();
+    while cuts < wanted {
+        cuts = until("a cut", || Some(proxy.cuts()).filter(|now| *now > cuts));
     }
 }
 
